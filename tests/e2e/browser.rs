@@ -31,6 +31,17 @@ fn people_do_everything_in_a_browser() {
     goes_well(&mut walk);
 }
 
+/// What a refresh leaves alone, which log is followed, and what is said when a session has ended.
+#[test]
+fn pages_are_refreshed_calmly() {
+    let Some(browser) = browser() else { return };
+    let daemon = Daemon::start_with(Setup::simulated(4));
+    add_admin(&daemon);
+    let mut visit = visit("calm.mjs", &daemon, &browser);
+    visit.env("PASSWORD", PASSWORD);
+    goes_well(&mut visit);
+}
+
 #[test]
 fn a_key_is_given_in_a_browser() {
     let Some(browser) = browser() else { return };

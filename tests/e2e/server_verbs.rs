@@ -46,6 +46,11 @@ fn doctor_names_the_server() {
     let said = daemon.ask(&["doctor"]);
     assert!(said.stdout.contains("the server answers at"), "{said:?}");
     assert!(said.stdout.contains("the server has found 4 GPUs"), "{said:?}");
+    // Where the server runs: its clock, its disk, its addresses.
+    assert!(said.stdout.contains("the clock of the server agrees with this one"), "{said:?}");
+    let data = daemon.data().display().to_string();
+    assert!(said.stdout.contains(&format!("free for data in {data}")), "{said:?}");
+    assert!(said.stdout.contains(&format!("listens at http://{}", daemon.address())), "{said:?}");
     let document = daemon.json(&["doctor", "--json"]);
     assert_eq!(document["findings"][0]["verdict"], "fine");
 }

@@ -1,15 +1,16 @@
-//! What the tests with machines of their own need: OpenSSH, namespaces and a firewall.
+//! What the tests with machines and terminals of their own need: OpenSSH, namespaces, a firewall and tmux.
 
 use std::{path::Path, process::Command};
 
 use crate::shell;
 
-const NEEDED: [(&str, &str); 5] = [
+const NEEDED: [(&str, &str); 6] = [
     ("/usr/sbin/sshd", "openssh-server"),
     ("/usr/bin/ssh", "openssh-client"),
     ("/usr/sbin/nft", "nftables"),
     ("/usr/sbin/ip", "iproute2"),
     ("/usr/bin/sshfs", "sshfs"),
+    ("/usr/bin/tmux", "tmux"),
 ];
 
 /// A sentence about what is missing, where it cannot be had.

@@ -98,7 +98,7 @@ fn groups() -> [Group; 5] {
     [
         (
             msg::group_tasks(),
-            &["submit", "run", "ls", "show", "why", "logs", "follow", "wait", "debug"],
+            &["submit", "run", "ls", "top", "show", "why", "logs", "follow", "wait", "debug"],
         ),
         (
             msg::group_change_tasks(),

@@ -8,6 +8,7 @@ mod screen;
 mod script;
 mod selection;
 mod submit_context;
+mod top;
 
 use std::mem::ManuallyDrop;
 use std::process::ExitCode;

@@ -78,6 +78,7 @@ const SUMMARIES: &[(&str, &str, &str)] = &[
     ("get", "/whoami", "我是谁（简短）"),
     ("get", "/server/logs", "服务器自己的日志"),
     ("get", "/server/backup", "数据库、密钥和配置的备份（tar 归档）"),
+    ("get", "/server/health", "服务器的时钟、磁盘、地址和证书"),
     ("get", "/server/check", "在服务器运行时检查数据库"),
     ("get", "/notices", "关于服务器本身的通知"),
     ("post", "/notices/{id}/acknowledge", "确认一条通知；因错误而暂停的调度随之恢复"),

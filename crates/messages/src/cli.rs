@@ -56,6 +56,7 @@ pub mod start;
 pub mod status;
 pub mod submit;
 pub mod token;
+pub mod top;
 pub mod up;
 pub mod user;
 pub mod version;

@@ -482,6 +482,14 @@ messages! {
     bad_gpu_slots(path, key) =
         "{path}: [gpus] {key}: expected a GPU number and 1 to 64 tasks",
         "{path}：[gpus] {key}：应为 GPU 编号和 1 到 64 的任务数";
+    bad_log_setting(path, key, value, expect) =
+        "{path}: [log] {key}: `{value}` is not {expect}",
+        "{path}：[log] {key}：`{value}` 不是{expect}";
+    an_absolute_path = "an absolute path", "绝对路径";
+    a_log_size = "a size from 64K to 1G", "64K 到 1G 的大小";
+    kept_logs = "a number of files from 0 to 100", "0 到 100 的文件数";
+    bad_log_level(given) = "`{given}` is not a level of the log", "`{given}` 不是日志级别";
+    log_levels = "error, warn, info, debug or trace", "error、warn、info、debug 或 trace";
     bad_auth_duration(path, key, value) =
         "{path}: [auth] {key}: invalid duration `{value}`; for example 12h or 30d",
         "{path}：[auth] {key}：时长 `{value}` 无效；例如 12h 或 30d";

@@ -69,6 +69,7 @@ const TABLES: &[(&str, Table)] = tables![
     cli::status,
     cli::submit,
     cli::token,
+    cli::top,
     cli::up,
     cli::user,
     cli::version,
@@ -114,6 +115,8 @@ const SAME: &[&str] = &[
     "cli::program::nothing",
     "cli::report::danlu_report_predictions_json",
     "cli::resume_queue::danlu_resume_queue",
+    "cli::top::sort_gpus",
+    "cli::top::title_gpus",
     "cli::screen::question_y_n",
     "cli::user::usage",
     "cli::user::gpus",
@@ -148,6 +151,9 @@ const CHINESE_ELSEWHERE: &[&str] = &[
     "server/src/compat/gpuman/",
     // An answer that people may type.
     "cli/src/screen/confirm.rs",
+    // Tests, which have names of tasks in Chinese.
+    "cli/src/top/draw/screens.rs",
+    "cli/src/top/model/sample.rs",
 ];
 
 /// Files of the core with words for developers and logs, none of which a person sees in their language.

@@ -12,4 +12,5 @@ pub(crate) mod small_disk;
 pub(crate) mod smtp_sink;
 pub(crate) mod ssh_lab;
 pub(crate) mod ssh_user;
+pub(crate) mod tmux;
 pub(crate) mod two_gpus;

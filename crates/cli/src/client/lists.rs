@@ -19,12 +19,25 @@ pub(crate) struct Query {
     pub(crate) text: Option<String>,
     /// Ids and ranges.
     pub(crate) ids: Option<String>,
+    /// The elements of the array whose first one this is.
+    pub(crate) array: Option<u64>,
     pub(crate) since: Option<String>,
     pub(crate) until: Option<String>,
     pub(crate) sort: TaskSort,
     pub(crate) oldest_first: bool,
     /// All of them when it is not given.
     pub(crate) limit: Option<usize>,
+}
+
+/// Where a page of waiting tasks begins or ends.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) enum OverviewPlace {
+    #[default]
+    Start,
+    /// As another page said.
+    From(String),
+    /// It ends before this task.
+    Before(u64),
 }
 
 /// A page whose rows are passed on as they are.
@@ -75,6 +88,28 @@ impl Client {
         Ok(document.content)
     }
 
+    /// A page of it: the waiting tasks from a place on, or before it.
+    pub(crate) fn overview_page(
+        &self,
+        query: &Query,
+        place: &OverviewPlace,
+        lines: usize,
+    ) -> Result<Overview, Problem> {
+        let mut path = query.path_of("/overview", &format!("limit={lines}"));
+        let (name, value) = match place {
+            OverviewPlace::Start => ("", String::new()),
+            OverviewPlace::From(cursor) => ("cursor", cursor.clone()),
+            OverviewPlace::Before(id) => ("before", id.to_string()),
+        };
+        let text = query.text.as_deref().map(|text| ("text", text));
+        let place = (!name.is_empty()).then_some((name, value.as_str()));
+        for (name, value) in text.into_iter().chain(place) {
+            path += &format!("&{name}={}", query_value(value));
+        }
+        let document: Document<Overview> = self.get(&path)?;
+        Ok(document.content)
+    }
+
     pub(crate) fn list(&self, query: &Query) -> Result<Vec<TaskView>, Problem> {
         let document: Document<Tasks> = read(&self.list_document(query)?)?;
         Ok(document.content.tasks)
@@ -99,6 +134,9 @@ impl Query {
         ];
         for (name, value) in more {
             value.iter().for_each(|value| add(name, value));
+        }
+        if let Some(first) = self.array {
+            add("array", &first.to_string());
         }
         if self.sort != TaskSort::Id {
             add("sort", self.sort.as_str());

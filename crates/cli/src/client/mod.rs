@@ -27,7 +27,7 @@ use ureq::{
 
 pub(crate) use address::Address;
 pub(crate) use events::{Event, Events};
-pub(crate) use lists::Query;
+pub(crate) use lists::{OverviewPlace, Query};
 pub(crate) use percent::path_segment;
 pub(crate) use problem::Problem;
 pub(crate) use reconnect::Patience;
@@ -121,6 +121,11 @@ impl Client {
         let request = self.agent.configure_request(request);
         let request = request.timeout_recv_response(Some(PATIENCE)).build();
         accepted(self.agent.run(request).map_err(|error| self.problem(error))?)
+    }
+
+    /// Ends what is being read, in whichever thread. Afterwards this client asks nothing more.
+    pub(crate) fn hang_up(&self) {
+        self.agent.clone().shutdown();
     }
 
     fn request(&self, method: &str, path: &str) -> ureq::http::request::Builder {

@@ -2,8 +2,10 @@
 
 use std::{
     io::{self, ErrorKind, Read as _, Write as _},
+    net::Shutdown,
     os::unix::net::UnixStream,
     path::PathBuf,
+    sync::{Arc, Weak},
     time::Duration,
 };
 
@@ -13,7 +15,10 @@ use ureq::{
     http::Uri,
     unversioned::{
         resolver::{ResolvedSocketAddrs, Resolver},
-        transport::{Buffers, ConnectionDetails, Connector, LazyBuffers, NextTimeout, Transport},
+        transport::{
+            Buffers, ConnectionDetails, Connector, LazyBuffers, NextTimeout, ShutdownHandle,
+            Transport,
+        },
     },
 };
 
@@ -30,7 +35,8 @@ impl Connector for UnixConnector {
         details: &ConnectionDetails<'_>,
         _: Option<()>,
     ) -> Result<Option<UnixTransport>, Error> {
-        let stream = UnixStream::connect(&self.path)?;
+        let stream = Arc::new(SharedSocket(UnixStream::connect(&self.path)?));
+        (details.register_shutdown)(Arc::downgrade(&stream) as Weak<dyn ShutdownHandle>)?;
         let config = details.config;
         let buffers = LazyBuffers::new(config.input_buffer_size(), config.output_buffer_size());
         Ok(Some(UnixTransport { stream, buffers, unsent: Vec::new() }))
@@ -40,17 +46,29 @@ impl Connector for UnixConnector {
 /// Sends a request as a whole, when its answer is waited for.
 #[derive(Debug)]
 pub(super) struct UnixTransport {
-    stream: UnixStream,
+    stream: Arc<SharedSocket>,
     buffers: LazyBuffers,
     unsent: Vec<u8>,
+}
+
+/// Another thread may hang up while an answer is read.
+#[derive(Debug)]
+struct SharedSocket(UnixStream);
+
+impl ShutdownHandle for SharedSocket {
+    fn shutdown(&self) {
+        // It may be closed already.
+        let _ = self.0.shutdown(Shutdown::Both);
+    }
 }
 
 impl UnixTransport {
     /// A server that refuses a request may answer and hang up before it has read all of it. Its answer
     /// counts, not that the rest could not be sent.
     fn send(&mut self, timeout: NextTimeout) -> Result<(), Error> {
-        self.stream.set_write_timeout(at_most(timeout))?;
-        let sent = self.stream.write_all(&self.unsent);
+        let mut stream = &self.stream.0;
+        stream.set_write_timeout(at_most(timeout))?;
+        let sent = stream.write_all(&self.unsent);
         self.unsent.clear();
         match sent {
             Err(cause) if !hung_up(&cause) => Err(timed_out(cause, timeout)),
@@ -73,9 +91,10 @@ impl Transport for UnixTransport {
         if !self.unsent.is_empty() {
             self.send(timeout)?;
         }
-        self.stream.set_read_timeout(at_most(timeout))?;
+        let mut stream = &self.stream.0;
+        stream.set_read_timeout(at_most(timeout))?;
         let amount = loop {
-            match self.stream.read(self.buffers.input_append_buf()) {
+            match stream.read(self.buffers.input_append_buf()) {
                 Err(cause) if cause.kind() == ErrorKind::Interrupted => {}
                 result => break result.map_err(|cause| timed_out(cause, timeout))?,
             }

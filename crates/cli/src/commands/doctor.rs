@@ -1,6 +1,8 @@
-//! `danlu doctor`: checks this machine, and prints a command for each problem.
+//! `danlu doctor`: checks this machine and the server that it talks to, and prints a command for each problem.
 
 mod checks;
+mod server_health;
+mod unit_settings;
 
 use std::{io, process::ExitCode};
 

@@ -1,17 +1,21 @@
-//! `danlu logs`: prints the output of a task.
+//! `danlu logs`: prints the output of a task, or the server's own log.
+
+mod server_log;
 
 use std::io::{self, IsTerminal as _, Read as _, Write as _};
 
 use clap::Args;
 use danlu_messages::cli::logs as msg;
-use danlu_wire::api::ErrorCode;
 use ureq::{Body, http::Response};
 
 use super::task_output::{FollowEvent, FollowTarget, follow};
 use crate::{
     client::{Client, Problem, bytes_of, path_segment},
     failure::{Exit, Failure},
-    parse::task_ids::{TaskName, parse_one_task},
+    parse::{
+        past::{Past, parse_past},
+        task_ids::{TaskName, parse_one_task},
+    },
     screen::{clock, escapes::Escapes, progress_lines::ProgressLines, written},
     selection::resolve_one,
 };
@@ -46,12 +50,30 @@ pub(crate) struct LogsArguments {
 
     #[arg(long, help = msg::every_byte_as_it_was_written())]
     raw: bool,
+
+    #[arg(long, value_name = "LEVEL", value_parser = parse_level, help = msg::server_level())]
+    level: Option<String>,
+
+    #[arg(long, value_name = "TEXT", help = msg::server_text())]
+    text: Option<String>,
+
+    #[arg(long, value_name = "TIME", value_parser = parse_past, help = msg::server_since())]
+    since: Option<Past>,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum LogSource {
     Task(TaskName),
     Server,
+}
+
+fn parse_level(given: &str) -> Result<String, String> {
+    const LEVELS: [&str; 5] = ["error", "warn", "info", "debug", "trace"];
+    let level = given.to_ascii_lowercase();
+    match LEVELS.contains(&level.as_str()) {
+        true => Ok(level),
+        false => Err(msg::one_of(&LEVELS.join(", "))),
+    }
 }
 
 fn parse_subject(given: &str) -> Result<LogSource, String> {
@@ -79,12 +101,16 @@ impl LogsArguments {
 pub(crate) fn run(client: &Client, arguments: &LogsArguments) -> Result<(), Failure> {
     let name = match arguments.id {
         LogSource::Task(name) => name,
-        LogSource::Server => return server(client, arguments),
+        LogSource::Server => return server_log::print(client, arguments),
     };
+    if arguments.level.is_some() || arguments.text.is_some() || arguments.since.is_some() {
+        let failure = Failure::new(Exit::Usage, msg::only_for_the_server());
+        return Err(failure.hint("danlu logs server --level warn"));
+    }
     let id = resolve_one(client, name)?;
     let mut printer = Printer::new(arguments.raw, arguments.follow);
     if !arguments.follow {
-        return so_far(client, arguments, &format!("/tasks/{id}/logs"), &mut printer);
+        return so_far(client, arguments, &format!("/tasks/{id}/logs"), &[], &mut printer);
     }
     let subject = FollowTarget {
         id,
@@ -106,12 +132,14 @@ fn so_far(
     client: &Client,
     arguments: &LogsArguments,
     path: &str,
+    more: &[String],
     printer: &mut Printer,
 ) -> Result<(), Failure> {
     let mut query = Vec::new();
     query.extend(arguments.run.map(|run| format!("run={run}")));
     query.extend(arguments.node.as_deref().map(|name| format!("node={}", path_segment(name))));
     query.extend(arguments.stream().map(|stream| format!("stream={stream}")));
+    query.extend(more.iter().cloned());
     let mut place =
         arguments.tail.map_or_else(|| "offset=0".to_owned(), |tail| format!("tail={tail}"));
     let mut until = None;
@@ -151,18 +179,6 @@ fn header(answer: &Response<Body>, name: &str) -> Result<u64, Problem> {
     value
         .and_then(|value| value.parse().ok())
         .ok_or_else(|| Problem::Odd(format!("the header {name} is missing")))
-}
-
-fn server(client: &Client, arguments: &LogsArguments) -> Result<(), Failure> {
-    let mut printer = Printer::new(arguments.raw, false);
-    let failure = match client.open("/server/logs?offset=0", "text/plain") {
-        Ok(_) => return so_far(client, arguments, "/server/logs", &mut printer),
-        Err(problem) if problem.code() == Some(ErrorCode::NotFound) => {
-            Failure::new(Exit::Refused, msg::no_server_log_file()).hint("journalctl -u danlu")
-        }
-        Err(problem) => problem.into(),
-    };
-    Err(failure)
 }
 
 /// Output on its way to stdout.

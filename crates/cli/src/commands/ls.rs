@@ -3,7 +3,7 @@
 mod fold;
 mod summary;
 
-use std::io;
+use std::{io, process::ExitCode, sync::Arc};
 
 use clap::Args;
 use danlu_messages::cli::ls as msg;
@@ -20,7 +20,11 @@ use crate::{
     },
     screen::{self, colour, width},
     selection::{Filters, resolve_one},
+    top::{ListSource, TaskScope, TopModel, TopScreen, show},
 };
+
+pub(crate) use fold::table as task_table;
+pub(crate) use summary::{machine as machine_summary, mine as my_summary};
 
 #[derive(Debug, Args)]
 #[command(
@@ -56,6 +60,9 @@ pub(crate) struct LsArguments {
     #[arg(long, help = msg::each_element())]
     unfold: bool,
 
+    #[arg(long, conflicts_with = "json", help = msg::keep_it_up_to_date())]
+    watch: bool,
+
     #[arg(long, help = msg::print_one_json_document())]
     json: bool,
 }
@@ -63,26 +70,19 @@ pub(crate) struct LsArguments {
 /// Tasks in a list, unless more are asked for.
 const LOOKED_AT: usize = 200;
 
-pub(crate) fn run(client: &Client, arguments: &LsArguments) -> Result<(), Failure> {
-    let query = arguments.query(client)?;
+pub(crate) fn run(server: Option<&str>, arguments: &LsArguments) -> Result<ExitCode, Failure> {
+    let client = Client::new(server)?;
+    let query = arguments.query(&client)?;
+    if arguments.watch {
+        return watch(server, arguments, query);
+    }
     if arguments.json {
         let oldest_first = arguments.limit.is_none() && arguments.sort.is_none();
         let query = Query { oldest_first, ..query };
-        return screen::print_document(&client.list_document(&query)?);
+        screen::print_document(&client.list_document(&query)?)?;
+        return Ok(ExitCode::SUCCESS);
     }
-    let mut overview = client.overview(&query)?;
-    let mut has_many_more = false;
-    if arguments.is_list() {
-        let is_folded = !arguments.unfold && query.sort == TaskSort::Id;
-        let Tasks { tasks, total, more_than_total, .. } = listed(client, query)?;
-        has_many_more = more_than_total;
-        let not_shown = total.saturating_sub(tasks.len());
-        overview.lines = match is_folded {
-            true => fold::folded(tasks),
-            false => tasks.into_iter().map(|task| Line { task, array: None }).collect(),
-        };
-        overview.not_shown = not_shown;
-    }
+    let (overview, has_many_more) = gather(&client, query, arguments.shape())?;
     let others = |user| user != overview.user;
     let with_user =
         arguments.all || arguments.names_ids() || arguments.filters.user().is_some_and(others);
@@ -93,7 +93,43 @@ pub(crate) fn run(client: &Client, arguments: &LsArguments) -> Result<(), Failur
     } else if more > 0 {
         out += &msg::and_more(&more);
     }
-    screen::print(&out)
+    screen::print(&out)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The same list as a live screen.
+fn watch(server: Option<&str>, arguments: &LsArguments, query: Query) -> Result<ExitCode, Failure> {
+    let with_user = arguments.all || arguments.names_ids() || arguments.filters.user().is_some();
+    let scope = if with_user { TaskScope::Everybody } else { TaskScope::Mine };
+    let shape = arguments.shape();
+    let source: ListSource = Arc::new(move |client, _| {
+        gather(client, query.clone(), shape).map(|(overview, _)| overview)
+    });
+    show(server, TopModel::new(TopScreen::List, scope, (0, 0)), &source)
+}
+
+/// What kind of list it is.
+#[derive(Clone, Copy, Debug)]
+struct ListShape {
+    /// Everything that matches, not only what runs, waits or has ended of late.
+    is_list: bool,
+    is_unfolded: bool,
+}
+
+/// And whether there are more than anybody counts.
+fn gather(client: &Client, query: Query, shape: ListShape) -> Result<(Overview, bool), Failure> {
+    let mut overview = client.overview(&query)?;
+    if !shape.is_list {
+        return Ok((overview, false));
+    }
+    let is_folded = !shape.is_unfolded && query.sort == TaskSort::Id;
+    let Tasks { tasks, total, more_than_total, .. } = listed(client, query)?;
+    overview.not_shown = total.saturating_sub(tasks.len());
+    overview.lines = match is_folded {
+        true => fold::folded(tasks),
+        false => tasks.into_iter().map(|task| Line { task, array: None }).collect(),
+    };
+    Ok((overview, more_than_total))
 }
 
 impl LsArguments {
@@ -131,7 +167,10 @@ impl LsArguments {
         self.named.iter().any(|named| matches!(named, Named::Tasks(_)))
     }
 
-    /// Everything that matches, not only what runs, waits or has ended of late.
+    fn shape(&self) -> ListShape {
+        ListShape { is_list: self.is_list(), is_unfolded: self.unfold }
+    }
+
     fn is_list(&self) -> bool {
         !self.named.is_empty()
             || self.text.is_some()

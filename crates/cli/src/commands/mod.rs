@@ -55,6 +55,7 @@ mod submit;
 mod task_action;
 mod task_output;
 mod token;
+mod top;
 mod up;
 mod user;
 mod version;
@@ -65,6 +66,12 @@ use std::process::ExitCode;
 
 use crate::{client::Client, failure::Failure};
 use registry::verbs;
+
+// What the live screen shows too.
+pub(crate) use ls::{machine_summary, my_summary, task_table};
+pub(crate) use notices::lines as notice_lines;
+pub(crate) use task_output::decode_piece as decode_log_piece;
+pub(crate) use why::{explain as explain_wait, machines::foreign as foreign_process};
 
 verbs! {
     Submit(submit::SubmitArguments) = "submit" ["add"],
@@ -89,6 +96,7 @@ verbs! {
     Rm(rm::RmArguments) = "rm" [],
     Debug(debug::DebugArguments) = "debug" [],
     Status(status::StatusArguments) = "status" [],
+    Top(top::TopArguments) = "top" [],
     Gpus(gpus::GpusArguments) = "gpus" [],
     Gpu(gpu::GpuArguments) = "gpu" [],
     Nodes(nodes::NodesArguments) = "nodes" ["sinfo"],
@@ -130,7 +138,7 @@ pub(crate) fn run(verb: Verb, server: Option<&str>) -> Result<ExitCode, Failure>
     let done = match verb {
         Verb::Submit(arguments) => submit::run(&client()?, &arguments),
         Verb::Run(arguments) => return run::run(client()?, &arguments),
-        Verb::Ls(arguments) => ls::run(&client()?, &arguments),
+        Verb::Ls(arguments) => return ls::run(server, &arguments),
         Verb::Show(arguments) => show::run(&client()?, &arguments),
         Verb::Why(arguments) => why::run(&client()?, &arguments),
         Verb::Logs(arguments) => logs::run(&client()?, &arguments),
@@ -150,6 +158,7 @@ pub(crate) fn run(verb: Verb, server: Option<&str>) -> Result<ExitCode, Failure>
         Verb::Rm(arguments) => return rm::run(&client()?, &arguments),
         Verb::Debug(arguments) => debug::run(&client()?, &arguments),
         Verb::Status(arguments) => status::run(&client()?, &arguments),
+        Verb::Top(arguments) => return top::run(server, &arguments),
         Verb::Gpus(arguments) => gpus::run(&client()?, &arguments),
         Verb::Gpu(arguments) => gpu::run(&client()?, &arguments),
         Verb::Node(arguments) => node::run(&client()?, &arguments),

@@ -62,7 +62,7 @@ fn list(document: &str) -> Result<Vec<Notice>, Failure> {
 }
 
 /// For the top of other lists, too.
-pub(super) fn lines(notices: &[Notice]) -> String {
+pub(crate) fn lines(notices: &[Notice]) -> String {
     let line = |notice: &Notice| {
         let (what, hint) = words(notice);
         let label = msg::hint();

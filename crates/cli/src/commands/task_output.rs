@@ -188,6 +188,11 @@ impl RunLog {
     }
 }
 
+/// The bytes of a piece of a log.
+pub(crate) fn decode_piece(data: &str) -> Result<Vec<u8>, Problem> {
+    decode(data).map(|(_, bytes)| bytes)
+}
+
 fn decode(data: &str) -> Result<(u64, Vec<u8>), Problem> {
     let piece: LogPiece = crate::client::read(data)?;
     let bytes = STANDARD.decode(piece.base64).map_err(|error| Problem::Odd(error.to_string()))?;

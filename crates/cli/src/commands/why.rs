@@ -40,7 +40,16 @@ pub(crate) fn run(client: &Client, arguments: &WhyArguments) -> Result<(), Failu
     if arguments.json {
         return screen::print_document(&document);
     }
-    let why = read::<Document<Why>>(&document)?.content.why;
+    screen::print(&explained(client, &document)?)
+}
+
+/// As many lines as it takes.
+pub(crate) fn explain(client: &Client, id: u64) -> Result<String, Failure> {
+    explained(client, &client.get_document(&format!("/tasks/{id}/why"))?)
+}
+
+fn explained(client: &Client, document: &str) -> Result<String, Failure> {
+    let why = read::<Document<Why>>(document)?.content.why;
     let now = Timestamp::now();
     let mut out = sentence(&why, now);
     if let Some(wait) = &why.task.wait {
@@ -51,7 +60,7 @@ pub(crate) fn run(client: &Client, arguments: &WhyArguments) -> Result<(), Failu
             out += &(danlu_messages::cli::program::hint_is(&hint) + "\n");
         }
     }
-    screen::print(&out)
+    Ok(out)
 }
 
 fn sentence(why: &WhyTask, now: Timestamp) -> String {

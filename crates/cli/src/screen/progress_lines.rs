@@ -3,7 +3,7 @@
 /// Takes output in pieces of any size and gives it back without what was overwritten.
 ///
 /// It holds back at most one line, and of a very long one nothing.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct ProgressLines {
     /// Since the last `\n` or `\r`.
     segment: Vec<u8>,

@@ -61,6 +61,14 @@ impl Cell {
         Self { words: width::plain(&words.into()), colour: None }
     }
 
+    pub(crate) fn words(&self) -> &str {
+        &self.words
+    }
+
+    pub(crate) fn colour(&self) -> Option<Colour> {
+        self.colour
+    }
+
     pub(crate) fn coloured(words: impl Into<String>, colour: Option<Colour>) -> Self {
         Self { colour, ..Self::new(words) }
     }
@@ -84,18 +92,27 @@ impl Table {
     }
 
     pub(crate) fn render(&self, width: Option<usize>, colour: bool) -> String {
-        let widths = self.widths(width);
-        let headings = self.columns.iter().map(|column| Cell::new(column.heading.clone()));
-        let heading = Cell { colour: None, ..Cell::default() };
-        let mut out = self.line(&headings.chain([heading]).collect::<Vec<_>>(), &widths, false);
-        for row in &self.rows {
-            out += &self.line(row, &widths, colour);
+        let mut out = String::new();
+        for (place, line) in self.lines(width).iter().enumerate() {
+            // The headings have no colour.
+            let coloured = colour && place > 0;
+            line.iter().for_each(|piece| out += &paint(&piece.words, piece.colour, coloured));
+            out.push('\n');
         }
         out
     }
 
-    fn line(&self, cells: &[Cell], widths: &[usize], colour: bool) -> String {
-        let mut line = String::new();
+    /// The headings and the rows, piece by piece.
+    pub(crate) fn lines(&self, width: Option<usize>) -> Vec<Vec<Cell>> {
+        let widths = self.widths(width);
+        let headings = self.columns.iter().map(|column| Cell::new(column.heading.clone()));
+        let headings = self.line(&headings.collect::<Vec<_>>(), &widths);
+        let rows = self.rows.iter().map(|row| self.line(row, &widths));
+        std::iter::once(headings).chain(rows).collect()
+    }
+
+    fn line(&self, cells: &[Cell], widths: &[usize]) -> Vec<Cell> {
+        let mut line = Vec::new();
         // Spaces are kept back until something follows them.
         let mut spaces = 0;
         for ((column, cell), &width) in self.columns.iter().zip(cells).zip(widths) {
@@ -105,16 +122,17 @@ impl Table {
                 spaces += padding;
             }
             if !words.is_empty() {
-                line.extend(std::iter::repeat_n(' ', spaces));
+                if spaces > 0 {
+                    line.push(Cell { words: " ".repeat(spaces), colour: None });
+                }
                 spaces = 0;
-                line += &paint(&words, cell.colour, colour);
+                line.push(Cell { words, colour: cell.colour });
             }
             if column.align == Align::Left {
                 spaces += padding;
             }
             spaces += GAP;
         }
-        line.push('\n');
         line
     }
 

@@ -1,7 +1,7 @@
 //! Sentences of cli/doctor.
 
 messages! {
-    about = "Check this machine, and say what to fix", "检查本机并说明如何修复";
+    about = "Check this machine and the server, and say what to fix", "检查本机和服务器并说明如何修复";
     danlu_doctor_options = "danlu doctor [OPTIONS]", "danlu doctor [选项]";
     help =
         "The exit code is 1 when something has to be fixed.",
@@ -57,6 +57,47 @@ messages! {
         "free some space: submissions are refused when it is full",
         "请清理磁盘：空间不足时无法提交";
     most_open_files(most) = "at most {most} files can be open at once", "最多同时打开 {most} 个文件";
+    server_clock_right = "the clock of the server agrees with this one", "服务器时钟与本机一致";
+    server_clock_apart(length) =
+        "the clock of the server and the one here differ by {length}",
+        "服务器时钟与本机相差 {length}";
+    server_clock_unknown(now) = "the server says that it is `{now}`", "服务器报告的时间是 `{now}`";
+    machine_clock_apart(name, length) =
+        "the clocks of machine {name} and of the server differ by {length}",
+        "机器 {name} 与服务器的时钟相差 {length}";
+    synchronise_clocks = "timedatectl set-ntp true, on both", "在两边执行：timedatectl set-ntp true";
+    compare_versions = "compare the versions: danlu version", "请比较版本：danlu version";
+    machine_disk(room, name) = "{room} free on machine {name}", "机器 {name} 可用空间 {room}";
+    disk_unknown(path) = "the disk of {path} does not answer", "{path} 所在的磁盘没有响应";
+    look_at_the_disk = "df and dmesg tell more", "可用 df 和 dmesg 查看";
+    listens_at(addresses) = "the server listens at {addresses}", "服务器监听 {addresses}";
+    does_not_listen_at(addresses) =
+        "the server does not listen at {addresses}, which the configuration names",
+        "配置中的 {addresses} 没有被监听";
+    see_who_has_the_port = "ss -ltnp shows who has the port; then restart the server", "ss -ltnp 可查看谁占用端口；然后重启服务器";
+    certificate_ends(path, date) = "the certificate {path} is valid until {date}", "证书 {path} 有效期至 {date}";
+    certificate_ended(path, date) =
+        "the certificate {path} has been invalid since {date}",
+        "证书 {path} 已于 {date} 失效";
+    certificate_unreadable(path) = "the certificate {path} cannot be read", "无法读取证书 {path}";
+    renew_certificate =
+        "renew it, and restart the server; one of Danlu's own is made anew when its file is removed",
+        "请更新证书并重启服务器；删除 Danlu 自己的证书文件后会重新生成";
+    server_open_files(most) =
+        "the server can have {most} files open at most",
+        "服务器最多同时打开 {most} 个文件";
+    raise_limit_nofile = "LimitNOFILE=1024:524288 in its unit", "在其 unit 中设置 LimitNOFILE=1024:524288";
+    unit_is_right = "the systemd unit lets tasks live on while the server restarts", "systemd unit 设置正确：服务器重启时任务继续运行";
+    kill_mode =
+        "the systemd unit has another KillMode than process: tasks end when the server restarts",
+        "systemd unit 的 KillMode 不是 process：服务器重启时任务会被结束";
+    no_delegation =
+        "the systemd unit has no Delegate=yes: tasks have no control groups of their own",
+        "systemd unit 没有 Delegate=yes：任务没有自己的 cgroup";
+    oom_policy =
+        "the systemd unit has another OOMPolicy than continue: one task without memory ends all others",
+        "systemd unit 的 OOMPolicy 不是 continue：一个任务内存不足会结束其他所有任务";
+    install_the_unit = "danlu service install writes it anew", "danlu service install 会重新生成";
     ends_at_logout =
         "a server run by this user ends when the user logs out",
         "当前用户启动的服务器会在注销时结束";

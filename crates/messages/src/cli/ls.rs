@@ -4,8 +4,8 @@ messages! {
     list_my_tasks_and_say_why_they_wait = "List my tasks, and why they wait", "列出我的任务，并说明为何等待";
     danlu_ls_options = "danlu ls [OPTIONS] [ID|TEXT]…", "danlu ls [选项] [编号|文字]…";
     help =
-        "Shows running, waiting and recently ended tasks; with words, ids or a time, all that match, however long ago they\nended. Arrays are folded into one line.\n\nTIME is 7d (so long ago), 2026-11-18, \"2026-11-18 08:00\" or 08:00 (today). A task that has not ended counts as\nending now.\n\nExamples:\n  danlu ls -a                        tasks of all users\n  danlu ls resnet lr=0.1             tasks whose name, command or description has both\n  danlu ls 3-9                       these tasks\n  danlu ls --state failed --since 7d  what failed in the last week\n  danlu ls --sort ran -n 10          my ten longest tasks\n  danlu ls --label sweep=a --json    for programs: every task, never folded",
-        "显示正在运行、等待和最近结束的任务；给出文字、编号或时间时，显示所有符合的任务，不论何时结束。数组折叠为一行。\n\n时间可写为 7d（7 天前）、2026-11-18、\"2026-11-18 08:00\" 或 08:00（今天）。未结束的任务视为现在结束。\n\n示例：\n  danlu ls -a                        所有人的任务\n  danlu ls resnet lr=0.1             名称、命令或说明中同时含有这两个词的任务\n  danlu ls 3-9                       这些任务\n  danlu ls --state failed --since 7d  最近一周失败的任务\n  danlu ls --sort ran -n 10          我运行最久的十个任务\n  danlu ls --label sweep=a --json    供程序使用：列出每个任务，不折叠";
+        "Shows running, waiting and recently ended tasks; with words, ids or a time, all that match, however long ago they\nended. Arrays are folded into one line.\n\nTIME is 7d (so long ago), 2026-11-18, \"2026-11-18 08:00\" or 08:00 (today). A task that has not ended counts as\nending now.\n\nExamples:\n  danlu ls -a                        tasks of all users\n  danlu ls resnet lr=0.1             tasks whose name, command or description has both\n  danlu ls 3-9                       these tasks\n  danlu ls --state failed --since 7d  what failed in the last week\n  danlu ls --sort ran -n 10          my ten longest tasks\n  danlu ls -a --watch                everybody's tasks, kept up to date\n  danlu ls --label sweep=a --json    for programs: every task, never folded",
+        "显示正在运行、等待和最近结束的任务；给出文字、编号或时间时，显示所有符合的任务，不论何时结束。数组折叠为一行。\n\n时间可写为 7d（7 天前）、2026-11-18、\"2026-11-18 08:00\" 或 08:00（今天）。未结束的任务视为现在结束。\n\n示例：\n  danlu ls -a                        所有人的任务\n  danlu ls resnet lr=0.1             名称、命令或说明中同时含有这两个词的任务\n  danlu ls 3-9                       这些任务\n  danlu ls --state failed --since 7d  最近一周失败的任务\n  danlu ls --sort ran -n 10          我运行最久的十个任务\n  danlu ls -a --watch                所有人的任务，持续更新\n  danlu ls --label sweep=a --json    供程序使用：列出每个任务，不折叠";
     ids_or_words =
         "Ids and ranges (12, 3-9, @), or words that all occur in the name, the command or the description",
         "编号和范围（12、3-9、@），或在名称、命令、说明中都要出现的词";
@@ -19,6 +19,7 @@ messages! {
     one_of(known) = "expected one of {known}", "应为以下之一：{known}";
     everybodys_tasks = "Tasks of all users", "所有人的任务";
     newest_n = "The first N tasks, whatever their state", "前 N 个任务，不论状态";
+    keep_it_up_to_date = "Keep the list up to date on the screen; q quits", "在屏幕上持续更新；按 q 退出";
     print_one_json_document = "Print one JSON document", "输出一个 JSON 文档";
     no_tasks_danlu_submit_command = "\nno tasks: danlu submit -- COMMAND\n", "\n没有任务：danlu submit -- 命令\n";
     no_matching_tasks = "\nno matching tasks\n", "\n没有符合条件的任务\n";

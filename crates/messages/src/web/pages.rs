@@ -127,6 +127,8 @@ messages! {
         "队列已暂停：管理员恢复前不会启动新任务。";
     acknowledge = "Acknowledge", "确认";
     server_silent_retrying = "The server does not respond; retrying …", "服务器没有应答，正在重试……";
+    session_ended = "Your session has ended.", "登录已失效。";
+    log_in_again = "Log in again", "重新登录";
     log_in = "Log in", "登录";
     password = "Password", "密码";
     no_account_yet = "No account yet? An administrator can add one with", "还没有账号？管理员可用以下命令添加：";
@@ -392,8 +394,12 @@ messages! {
     duration_heading = "Time", "时长";
     result = "Result", "结果";
     log_heading = "Log", "日志";
-    of_attempt = "of attempt", "第";
-    after_attempt = "", " 次";
+    attempt_number(number) = "Attempt {number}", "第 {number} 次运行";
+    server_log = "Server log", "服务器日志";
+    log_level = "Level", "级别";
+    log_since = "Since", "起始时间";
+    nothing_in_the_log = "Nothing in the log matches.", "日志中没有符合的内容。";
+    log_is_at = "The log is kept at", "日志保存在";
     search_the_log = "Search the log", "搜索日志";
     search = "Search", "搜索";
     next = "Next", "下一个";

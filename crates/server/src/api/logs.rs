@@ -112,22 +112,6 @@ fn last_lines(
     Ok(answer.unwrap_or_default())
 }
 
-/// `GET /server/logs`: the server's own.
-pub(super) async fn of_server(
-    State(api): State<Api>,
-    caller: Caller,
-    query: Result<Query<LogQuery>, QueryRejection>,
-) -> Result<Response, ApiError> {
-    if !caller.admin {
-        return Err(Refusal::AdminOnly.into());
-    }
-    let Query(query) = query?;
-    let mut log =
-        RunLog::file(crate::daemon::logging::path(&api.config.data)).await.map_err(unreadable)?;
-    let start = query.start(&mut log).await.map_err(unreadable)?;
-    query.part(log, start, false).await.map_err(unreadable)
-}
-
 impl LogQuery {
     async fn start(&self, log: &mut RunLog) -> std::io::Result<u64> {
         let from = match (self.offset, self.tail) {
@@ -316,7 +300,7 @@ fn is_over(api: &Api, run: RunId) -> bool {
 }
 
 #[allow(clippy::needless_pass_by_value, reason = "handed to map_err")]
-fn unreadable(error: std::io::Error) -> ApiError {
+pub(super) fn unreadable(error: std::io::Error) -> ApiError {
     match error.kind() {
         std::io::ErrorKind::NotFound => {
             ApiError::not_found(errors::no_log_yet(), errors::see_task_state())

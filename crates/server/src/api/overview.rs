@@ -16,6 +16,7 @@ use danlu_core::state::Retired;
 use danlu_core::{Task, TaskId};
 use danlu_wire::api::{Document, Line, Overview, TaskSort};
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// How many lines of what waits, and of what has ended.
@@ -47,10 +48,6 @@ pub(crate) async fn gather(
 ) -> Result<Overview, ApiError> {
     let model = api.handle.model();
     let filter = filter.of(caller, &model);
-    // It has no pages, but what makes no sense is refused here too.
-    for place in [&filter.cursor, &filter.before] {
-        cursor(place.as_deref(), filter.sort)?;
-    }
     let mut overview = Overview {
         user: caller.name.clone(),
         running: 0,
@@ -59,6 +56,8 @@ pub(crate) async fn gather(
         gpus: view::gpu_states(&model),
         lines: Vec::new(),
         not_shown: 0,
+        lines_before: 0,
+        next_cursor: None,
         notices: api.handle.notices().seen_by(caller.admin),
     };
     for run in model.active_runs() {
@@ -71,9 +70,12 @@ pub(crate) async fn gather(
     overview.waiting = model.digest.waiting_of(caller.id);
     let (found, query) = live_lines(&filter, &model, most)?;
     overview.not_shown = found.not_shown;
+    overview.lines_before = found.before;
+    overview.next_cursor = found.next.map(|id| id.to_string());
+    let is_first = found.before == 0;
     let (mut lines, mut with_past) = (found.lines, Arc::clone(&model));
     let more = most.ended - found.ended;
-    if let Some(query) = query.filter(|_| more > 0) {
+    if let Some(query) = query.filter(|_| more > 0 && is_first) {
         let mut past = past_lines(api, &model, query, more).await?;
         if let Some(named) = filter.named()? {
             past.retain(|Retired { task, .. }| named.contains(&task.id));
@@ -98,6 +100,40 @@ struct OverviewLines {
     /// How many of them have ended.
     ended: usize,
     not_shown: usize,
+    /// How many lines of what waits come before these, and the first one after them.
+    before: usize,
+    next: Option<TaskId>,
+}
+
+/// The lines of what waits that are asked for, by the ids at which they begin or end.
+#[derive(Debug, Clone, Copy)]
+struct WaitingPage {
+    from: Option<TaskId>,
+    before: Option<TaskId>,
+    most: usize,
+}
+
+impl WaitingPage {
+    fn of(filter: &Filter, most: usize) -> Result<WaitingPage, ApiError> {
+        let place = |given: &Option<String>| cursor(given.as_deref(), filter.sort);
+        let id = |position: Position| position.id;
+        Ok(WaitingPage {
+            from: place(&filter.cursor)?.map(id),
+            before: place(&filter.before)?.map(id),
+            most: most.min(filter.limit.max(1)),
+        })
+    }
+
+    /// Of lines in the order of their ids. What would begin before the first one is the first page.
+    fn range(self, waiting: &[(TaskId, usize)]) -> Range<usize> {
+        let place = |id: TaskId| waiting.partition_point(|(line, _)| *line < id);
+        let start = match (self.before, self.from) {
+            (Some(before), _) => place(before).saturating_sub(self.most),
+            (None, Some(from)) => place(from),
+            (None, None) => 0,
+        };
+        start..waiting.len().min(start.saturating_add(self.most))
+    }
 }
 
 struct OverviewLine {
@@ -120,8 +156,11 @@ fn live_lines(
     most: MostLines,
 ) -> Result<(OverviewLines, Option<HistoryQuery>), ApiError> {
     let wanted = TaskSelection::new(filter, model)?;
-    let mut found = open_lines(&wanted, model, most.waiting);
-    let ended = ended_lines(&wanted, model, most.ended);
+    let mut found = open_lines(&wanted, model, WaitingPage::of(filter, most.waiting)?);
+    let ended = match found.before {
+        0 => ended_lines(&wanted, model, most.ended),
+        _ => Vec::new(),
+    };
     found.ended = ended.len();
     found.lines.extend(ended);
     Ok((found, wanted.of_history()))
@@ -158,17 +197,11 @@ async fn past_lines(
 }
 
 /// What runs before what waits, each in the order of submission.
-fn open_lines(wanted: &TaskSelection<'_>, model: &ReadModel, most_waiting: usize) -> OverviewLines {
+fn open_lines(wanted: &TaskSelection<'_>, model: &ReadModel, page: WaitingPage) -> OverviewLines {
     let (mut active, mut waiting) = (Vec::new(), Vec::new());
-    let mut not_shown = 0;
-    let mut put = |id: TaskId, runs: bool, count: usize| {
-        if runs {
-            active.push(id);
-        } else if waiting.len() < most_waiting {
-            waiting.push(id);
-        } else {
-            not_shown += count;
-        }
+    let mut put = |id: TaskId, runs: bool, count: usize| match runs {
+        true => active.push(id),
+        false => waiting.push((id, count)),
     };
     let digest = &model.digest;
     let arrays = digest.open_arrays.iter().filter_map(|first| digest.arrays.get_key_value(first));
@@ -182,8 +215,16 @@ fn open_lines(wanted: &TaskSelection<'_>, model: &ReadModel, most_waiting: usize
         }
     }
     arrays.for_each(|(first, array)| put(*first, !array.active.is_empty(), array.size()));
-    let lines = active.into_iter().chain(waiting).map(|id| line(model, id));
-    OverviewLines { lines: lines.collect(), ended: 0, not_shown }
+    let shown = page.range(&waiting);
+    if shown.start > 0 {
+        active.clear();
+    }
+    let not_shown = waiting[shown.end..].iter().map(|(_, count)| count).sum();
+    let next = waiting.get(shown.end).map(|(id, _)| *id);
+    let before = shown.start;
+    let lines = active.into_iter().chain(waiting[shown].iter().map(|(id, _)| *id));
+    let lines = lines.map(|id| line(model, id)).collect();
+    OverviewLines { lines, ended: 0, not_shown, before, next }
 }
 
 fn is_wanted(wanted: &TaskSelection<'_>, model: &ReadModel, array: &ArrayDigest) -> bool {
@@ -218,5 +259,29 @@ fn line(model: &ReadModel, id: TaskId) -> OverviewLine {
     match model.digest.arrays.get(&id) {
         Some(array) => OverviewLine { shown: array.spokesman().unwrap_or(id), array: Some(id) },
         None => OverviewLine { shown: id, array: None },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_of_what_waits_begin_and_end_at_lines() {
+        let waiting: Vec<(TaskId, usize)> = (1..=10).map(|id| (TaskId(id * 10), 1)).collect();
+        let check = |from: Option<u64>, before: Option<u64>, expect: Range<usize>| {
+            let page = WaitingPage { from: from.map(TaskId), before: before.map(TaskId), most: 4 };
+            assert_eq!(page.range(&waiting), expect, "{page:?}");
+        };
+        check(None, None, 0..4);
+        check(Some(50), None, 4..8);
+        // The line has gone meanwhile: those after it.
+        check(Some(51), None, 5..9);
+        check(Some(999), None, 10..10);
+        check(None, Some(50), 0..4);
+        check(None, Some(70), 2..6);
+        check(None, Some(i64::MAX as u64), 6..10);
+        // What would begin before the first one is the first page.
+        check(None, Some(20), 0..4);
     }
 }

@@ -3,9 +3,9 @@
 //! The router, the OpenAPI description and the test of permissions are generated from this list.
 
 use super::{
-    Api, archive, audit, backup, cluster, command, daemon, events, filter, logs, me, me_nodes,
-    nodes, notices, notify, openapi, overview, reports, session, settings, setup, submit, tasks,
-    tokens, usage, users, wait, why,
+    Api, archive, audit, backup, cluster, command, daemon, events, filter, health, logs, me,
+    me_nodes, nodes, notices, notify, openapi, overview, reports, server_log, session, settings,
+    setup, submit, tasks, tokens, usage, users, wait, why,
 };
 use axum::extract::DefaultBodyLimit;
 use axum::routing::{MethodRouter, delete, get, patch, post, put};
@@ -191,8 +191,9 @@ pub(crate) fn all() -> Vec<Endpoint> {
         Endpoint::new(("get", "/reports/predictions"), "How well expected starts and lengths came true", Reader, || get(reports::predictions), json::<wire::Predictions>()),
         Endpoint::new(("get", "/config"), "What the server was started with", Reader, || get(daemon::config), json::<Value>()),
         Endpoint::new(("get", "/whoami"), "Access I am, in short", Reader, || get(daemon::whoami), json::<Value>()),
-        Endpoint::new(("get", "/server/logs"), "The server's own log", Admin, || get(logs::of_server), ResponseKind::Log).query::<logs::LogQuery>(),
+        Endpoint::new(("get", "/server/logs"), "The server's own log", Admin, || get(server_log::of_server), ResponseKind::Log).query::<server_log::ServerLogQuery>(),
         Endpoint::new(("get", "/server/backup"), "A backup of database, keys and configuration, as a tar archive", Admin, || get(backup::backup), ResponseKind::Archive).query::<backup::BackupQuery>(),
+        Endpoint::new(("get", "/server/health"), "Clock, disk, addresses and certificate of the server", Admin, || get(health::health), json::<wire::ServerHealth>()),
         Endpoint::new(("get", "/server/check"), "Check the database while the server runs", Admin, || get(backup::check), json::<wire::DatabaseCheck>()),
         Endpoint::new(("post", "/server/reload"), "Read the configuration file again", Admin, || post(daemon::reload), json::<Value>()),
         Endpoint::new(("post", "/server/stop"), "Stop the server; running tasks go on", Admin, || post(daemon::stop), json::<Value>()).body::<daemon::Stop>(),

@@ -1,43 +1,85 @@
 //! The server's own log: to standard error, and to a file of bounded size.
 
+use super::config::{LogConfig, LogFormat, LogLevel};
+use super::log_format::JsonLines;
 use danlu_node::private;
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use tracing::Level;
+use std::sync::{Mutex, PoisonError};
+use tracing::{Level, Metadata};
+use tracing_subscriber::fmt::MakeWriter;
 
-/// A full file becomes `server.log.1`, and the one before it goes.
-const MOST_BYTES: u64 = 5 << 20;
-
-pub(crate) fn path(data: &Path) -> PathBuf {
-    data.join("server.log")
+pub(crate) fn path(data: &Path, config: &LogConfig) -> PathBuf {
+    config.path.clone().unwrap_or_else(|| data.join("server.log"))
 }
 
 /// From now on everything that is logged in this process goes there.
-pub(crate) fn start(data: &Path) {
-    let log = Mutex::new(LogWriter { path: path(data), file: None, written: 0 });
-    let subscriber = tracing_subscriber::fmt()
-        .with_max_level(Level::INFO)
+pub(crate) fn start(data: &Path, config: &LogConfig) {
+    let file = LogFileWriter {
+        path: path(data, config),
+        most: config.max_size,
+        keep: config.keep,
+        file: None,
+        written: 0,
+    };
+    // systemd passes what is written to standard error on to the journal, which reads a priority before each line.
+    let has_journal = std::env::var_os("JOURNAL_STREAM").is_some();
+    let writer = LogWriter { file: Mutex::new(file), has_journal };
+    let level = match config.level {
+        LogLevel::Error => Level::ERROR,
+        LogLevel::Warn => Level::WARN,
+        LogLevel::Info => Level::INFO,
+        LogLevel::Debug => Level::DEBUG,
+        LogLevel::Trace => Level::TRACE,
+    };
+    let builder = tracing_subscriber::fmt()
+        .with_max_level(level)
         .with_ansi(false)
         .with_target(false)
-        .with_writer(log)
-        .finish();
+        .with_writer(writer);
     // A second server in the same process (a test) keeps the first one's log.
-    let _ = tracing::subscriber::set_global_default(subscriber);
+    let _ = match config.format {
+        LogFormat::Text => tracing::subscriber::set_global_default(builder.finish()),
+        LogFormat::Json => {
+            tracing::subscriber::set_global_default(builder.event_format(JsonLines).finish())
+        }
+    };
 }
 
 struct LogWriter {
-    path: PathBuf,
-    file: Option<File>,
-    written: u64,
+    file: Mutex<LogFileWriter>,
+    has_journal: bool,
 }
 
-impl Write for LogWriter {
+/// One line on its way.
+struct LineWriter<'a> {
+    writer: &'a LogWriter,
+    level: Level,
+}
+
+impl<'a> MakeWriter<'a> for LogWriter {
+    type Writer = LineWriter<'a>;
+
+    fn make_writer(&'a self) -> LineWriter<'a> {
+        LineWriter { writer: self, level: Level::INFO }
+    }
+
+    fn make_writer_for(&'a self, about: &Metadata<'_>) -> LineWriter<'a> {
+        LineWriter { writer: self, level: *about.level() }
+    }
+}
+
+impl Write for LineWriter<'_> {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
         // A log that cannot be written must not stop the server.
-        let _ = io::stderr().write_all(line);
-        let _ = self.append(line);
+        let _ = match self.writer.has_journal {
+            true => io::stderr().write_all(&[priority(self.level).as_bytes(), line].concat()),
+            false => io::stderr().write_all(line),
+        };
+        let mut file = self.writer.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let _ = file.append(line);
         Ok(line.len())
     }
 
@@ -46,11 +88,29 @@ impl Write for LogWriter {
     }
 }
 
-impl LogWriter {
+/// As in `sd-daemon(3)`.
+fn priority(level: Level) -> &'static str {
+    match level {
+        Level::ERROR => "<3>",
+        Level::WARN => "<4>",
+        Level::INFO => "<6>",
+        Level::DEBUG | Level::TRACE => "<7>",
+    }
+}
+
+struct LogFileWriter {
+    path: PathBuf,
+    most: u64,
+    keep: u8,
+    file: Option<File>,
+    written: u64,
+}
+
+impl LogFileWriter {
     fn append(&mut self, line: &[u8]) -> io::Result<()> {
-        if self.written > MOST_BYTES {
-            fs::rename(&self.path, self.path.with_extension("log.1"))?;
+        if self.written > self.most {
             self.file = None;
+            self.put_aside()?;
         }
         let file = match &mut self.file {
             Some(file) => file,
@@ -62,5 +122,45 @@ impl LogWriter {
         };
         self.written += line.len() as u64;
         file.write_all(line)
+    }
+
+    /// A full file becomes `server.log.1`, that one `server.log.2`, and the oldest goes.
+    fn put_aside(&mut self) -> io::Result<()> {
+        self.written = 0;
+        if self.keep == 0 {
+            return fs::remove_file(&self.path);
+        }
+        for number in (1..self.keep).rev() {
+            // There may be fewer.
+            let _ = fs::rename(older(&self.path, number), older(&self.path, number + 1));
+        }
+        fs::rename(&self.path, older(&self.path, 1))
+    }
+}
+
+fn older(path: &Path, number: u8) -> PathBuf {
+    let mut name = OsString::from(path);
+    name.push(format!(".{number}"));
+    PathBuf::from(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn full_files_are_put_aside_and_few_are_kept() {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let path = directory.path().join("server.log");
+        let mut log =
+            LogFileWriter { path: path.clone(), most: 10, keep: 2, file: None, written: 0 };
+        for line in ["first line\n", "second line\n", "third line\n", "fourth line\n"] {
+            log.append(line.as_bytes()).expect("it can be written");
+        }
+        let read = |path: &Path| fs::read_to_string(path).expect("it is there");
+        assert_eq!(read(&path), "fourth line\n");
+        assert_eq!(read(&older(&path, 1)), "third line\n");
+        assert_eq!(read(&older(&path, 2)), "second line\n");
+        assert!(!older(&path, 3).exists());
     }
 }

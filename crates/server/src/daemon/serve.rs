@@ -99,7 +99,7 @@ pub struct Ready {
 pub fn serve(flags: Flags, ready: impl FnOnce(&Ready)) -> Result<(), ServeError> {
     let config = Config::load(flags)?;
     let _lock = data_directory::prepare(&config.data)?;
-    logging::start(&config.data);
+    logging::start(&config.data, &config.log);
     backup::remove_leftovers(&config.data);
     // Before any thread: the agent forks the process that starts tasks.
     let live = LiveGpus::default();

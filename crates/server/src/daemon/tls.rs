@@ -71,6 +71,16 @@ pub(crate) fn own_fingerprint(config: &Config) -> Option<String> {
     Some(Sha256::digest(&certificate).iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
+/// The certificate that is presented, where one is: its file, and until when it is valid.
+pub(crate) fn presented(config: &Config) -> Option<(PathBuf, Option<jiff::Timestamp>)> {
+    config.listen.iter().any(|it| config.is_encrypted(it)).then_some(())?;
+    let own = || config.data.join(OWN_CERTIFICATE);
+    let path = config.tls.as_ref().map_or_else(own, |files| files.certificate.clone());
+    let certificate = CertificateDer::from_pem_file(&path).ok();
+    let ends_at = certificate.and_then(|it| crate::daemon::certificate_dates::ends_at(&it));
+    Some((path, ends_at))
+}
+
 /// Good for this machine's name and for `localhost`. Browsers ask whether to trust it, once.
 fn make(files: &TlsFiles, host: &str) -> Result<(), TlsError> {
     let names = vec![host.to_owned(), String::from("localhost")];

@@ -35,6 +35,8 @@ static ASSETS: LazyLock<Vec<Asset>> = LazyLock::new(|| {
         ("icon.svg", "image/svg+xml", include_str!("assets/icon.svg")),
         ("key.js", SCRIPT, include_str!("assets/key.js")),
         ("times.js", SCRIPT, include_str!("assets/times.js")),
+        ("session.js", SCRIPT, include_str!("assets/session.js")),
+        ("morph.js", SCRIPT, include_str!("assets/morph.js")),
         ("live.js", SCRIPT, include_str!("assets/live.js")),
         ("choice.js", SCRIPT, include_str!("assets/choice.js")),
         ("terminal.js", SCRIPT, include_str!("assets/terminal.js")),

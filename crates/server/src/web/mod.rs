@@ -96,6 +96,7 @@ pub(crate) fn router() -> Router<Api> {
         .route("/admin/notify", get(admin::notify::list))
         .route("/admin/notify/test", post(admin::notify::test))
         .route("/admin/audit", get(admin::audit::list))
+        .route("/admin/log", get(admin::server_log::show))
         .route("/preferences", post(preferences::change))
         .route("/docs/api", get(manual::manual))
         .route("/live", get(live::live))

@@ -1,5 +1,6 @@
 //! What every page needs to know about its reader: account, language, theme.
 
+use super::form::own_path;
 use super::page::PageError;
 use super::preferences::Theme;
 use crate::api::caller::{Peer, cookie};
@@ -7,7 +8,7 @@ use crate::api::{Api, ApiError, Caller};
 use crate::daemon::notices;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, Method, Uri};
+use axum::http::{HeaderMap, Method, Uri, header};
 use danlu_core::Time;
 use danlu_messages::Language;
 use danlu_messages::errors;
@@ -83,7 +84,12 @@ impl FromRequestParts<Api> for Visit {
     async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Visit, PageError> {
         let unknown_caller = |error: ApiError| {
             let error = count_unknown_caller(api, parts, error);
-            PageError::new(PageContext::new(api, &parts.headers, &parts.uri, None), error)
+            let mut context = PageContext::new(api, &parts.headers, &parts.uri, None);
+            // A form cannot be sent again by going there: the page that it is on can be shown.
+            if parts.method != Method::GET && parts.method != Method::HEAD {
+                context.path = page_of_form(&parts.headers).unwrap_or("/").to_owned();
+            }
+            PageError::new(context, error)
         };
         let caller = Caller::identify(parts, api).await.map_err(unknown_caller)?;
         let context = PageContext::new(api, &parts.headers, &parts.uri, Some(&caller));
@@ -94,6 +100,13 @@ impl FromRequestParts<Api> for Visit {
         }
         Ok(Visit { caller, context })
     }
+}
+
+/// From what a browser says about where a request comes from, if that is a page of this server.
+fn page_of_form(headers: &HeaderMap) -> Option<&str> {
+    let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
+    let (_, rest) = text(header::REFERER)?.split_once("://")?;
+    own_path(rest.strip_prefix(text(header::HOST)?)?)
 }
 
 fn count_unknown_caller(api: &Api, parts: &Parts, error: ApiError) -> ApiError {
@@ -107,5 +120,27 @@ fn count_unknown_caller(api: &Api, parts: &Parts, error: ApiError) -> ApiError {
             let message = errors::too_many_anonymous_requests(&wait);
             ApiError::new(ErrorCode::TooOften, message, errors::log_in())
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::http::HeaderValue;
+
+    #[test]
+    fn a_form_is_on_a_page_of_this_server() {
+        let check = |referer: &'static str, expect: Option<&str>| {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::HOST, HeaderValue::from_static("gpu.lab:8787"));
+            headers.insert(header::REFERER, HeaderValue::from_static(referer));
+            assert_eq!(page_of_form(&headers), expect, "{referer}");
+        };
+        check("http://gpu.lab:8787/tasks/12?run=2", Some("/tasks/12?run=2"));
+        check("https://gpu.lab:8787/", Some("/"));
+        check("http://gpu.lab:8787//evil.example/", None);
+        check("http://evil.example/tasks/12", None);
+        check("http://gpu.lab:87871/tasks", None);
+        check("nonsense", None);
     }
 }

@@ -10,6 +10,7 @@ use super::{amounts, log_file, states};
 use crate::api::{Api, one_task, why};
 use askama::Template;
 use axum::extract::{Path, Query, State};
+use axum::http::HeaderMap;
 use danlu_core::FailureClass;
 use danlu_core::TaskId;
 use danlu_core::task::{DependencyKind, PythonEnvironment};
@@ -42,6 +43,8 @@ struct TaskPage<'a> {
     runs: Vec<Attempt>,
     /// The attempt whose log is shown.
     run: Option<u32>,
+    /// It was chosen: the page does not go on to a newer one.
+    is_pinned: bool,
     /// Owners and admins.
     may_act: bool,
     log: Option<String>,
@@ -70,6 +73,7 @@ pub(super) async fn task(
     visit: Visit,
     Path(id): Path<u64>,
     Query(query): Query<TaskPageQuery>,
+    headers: HeaderMap,
 ) -> PageResult {
     let mut task = one_task(&api, &visit.caller, TaskId(id)).await.map_err(visit.no())?;
     let model = api.model_with(&[TaskId(id)]).await.map_err(visit.no())?;
@@ -81,7 +85,9 @@ pub(super) async fn task(
     };
     let starts_at = explained.as_ref().and_then(|explained| explained.starts_at);
     let may_act = visit.caller.admin || task.user == visit.caller.name;
-    let log = match may_act && !details.runs.is_empty() {
+    // A page that is refreshed reads the log as a stream of its own.
+    let is_refresh = headers.contains_key("x-danlu-live");
+    let log = match may_act && !details.runs.is_empty() && !is_refresh {
         true => log_file::tail(&api, &visit.caller, TaskId(id), query.run).await,
         false => None,
     };
@@ -96,6 +102,7 @@ pub(super) async fn task(
         failure: failure(&task),
         runs: details.runs.iter().rev().map(|run| attempt(run, &visit.context)).collect(),
         run: query.run.or_else(|| details.runs.last().map(|run| run.attempt)),
+        is_pinned: query.run.is_some(),
         may_act,
         log,
         titles: charts::titles(),
@@ -135,6 +142,14 @@ impl TaskPage<'_> {
 
     fn is_over(&self) -> bool {
         self.task.state.is_over()
+    }
+
+    fn newest(&self) -> Option<u32> {
+        self.runs.first().map(|attempt| attempt.run.attempt)
+    }
+
+    fn is_shown(&self, attempt: &Attempt) -> bool {
+        self.run == Some(attempt.run.attempt)
     }
 
     fn failure_words(&self, class: &MaybeNewer<FailureClass>) -> &'static str {

@@ -27,6 +27,27 @@ pub struct AccuracyView {
     pub bias: Option<f64>,
 }
 
+/// `GET /server/health`: what `danlu doctor` looks at where the server runs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ServerHealth {
+    /// By its clock.
+    pub now: String,
+    pub version: String,
+    /// The data directory, the kind of its file system if that is one of a network, and bytes.
+    pub data: String,
+    pub file_system: Option<String>,
+    pub disk_free: Option<u64>,
+    pub disk_total: Option<u64>,
+    /// How many files it can have open.
+    pub open_files: Option<u64>,
+    /// Addresses that are in the configuration, and those that it serves.
+    pub configured: Vec<String>,
+    pub listening: Vec<String>,
+    /// When the certificate that it presents is no longer valid; `None` where nothing is encrypted.
+    pub certificate: Option<String>,
+    pub certificate_ends_at: Option<String>,
+}
+
 /// `GET /server/check`: the database is sound, and has so many of each.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DatabaseCheck {

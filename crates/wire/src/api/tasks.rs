@@ -61,6 +61,12 @@ pub struct Overview {
     pub lines: Vec<Line>,
     /// Tasks that run or wait and have no line.
     pub not_shown: usize,
+    /// Lines of waiting tasks that come before these.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub lines_before: usize,
+    /// To be given as `cursor` for the lines of waiting tasks that follow. Pages after the first have no others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
     /// What has to be known about the server itself.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notices: Vec<Notice>,
@@ -235,6 +241,11 @@ pub struct PartView {
     pub state: PartStateName,
     pub exit_code: Option<i32>,
     pub exit: Option<String>,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 fn failure_class(_: &mut SchemaGenerator) -> Schema {

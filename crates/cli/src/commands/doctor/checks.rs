@@ -7,13 +7,14 @@ use std::{
 };
 
 use danlu_messages::cli::doctor as msg;
-use danlu_wire::api::{Document, GpuStateName, Gpus, Nodes};
+use danlu_wire::api::{Document, GpuStateName, Gpus, Nodes, ServerHealth};
+use jiff::Timestamp;
 use nix::sys::{
     resource::{Resource, getrlimit},
     statvfs::statvfs,
 };
 
-use super::{Finding, Verdict};
+use super::{Finding, Verdict, server_health, unit_settings};
 use crate::{
     client::{Address, Client, responses::ConfigAnswer},
     screen::{amounts, places, states},
@@ -22,12 +23,19 @@ use crate::{
 pub(super) fn all(server: Option<&str>) -> Vec<Finding> {
     let mut findings = vec![tool()];
     match Client::new(server) {
-        Ok(client) => findings.extend(server_checks(&client)),
-        Err(failure) => findings.push(wrong(failure.message(), failure.hint_words())),
+        Ok(client) => {
+            let health = health(&client);
+            findings.extend(server_checks(&client, health.as_ref()));
+            // Where the server keeps its data, it knows best.
+            findings.extend(data_directory().filter(|_| health.is_none()));
+        }
+        Err(failure) => {
+            findings.push(wrong(failure.message(), failure.hint_words()));
+            findings.extend(data_directory());
+        }
     }
-    findings.extend(
-        [nvidia(), cgroups(), data_directory(), open_files(), lingering()].into_iter().flatten(),
-    );
+    findings.extend(unit_settings::findings());
+    findings.extend([nvidia(), cgroups(), open_files(), lingering()].into_iter().flatten());
     findings
 }
 
@@ -35,7 +43,12 @@ fn tool() -> Finding {
     fine(concat!("danlu ", env!("CARGO_PKG_VERSION")).to_owned())
 }
 
-fn server_checks(client: &Client) -> Vec<Finding> {
+/// For administrators; servers of earlier releases do not tell it.
+fn health(client: &Client) -> Option<ServerHealth> {
+    client.get::<Document<ServerHealth>>("/server/health").ok().map(|health| health.content)
+}
+
+fn server_checks(client: &Client, health: Option<&ServerHealth>) -> Vec<Finding> {
     let who = match client.who_am_i() {
         Ok(who) => who,
         Err(problem) => {
@@ -51,8 +64,13 @@ fn server_checks(client: &Client) -> Vec<Finding> {
     let role = if who.admin { msg::role_admin() } else { msg::role_user() };
     let mut findings = vec![fine(msg::server_answers(&at, &user, &role))];
     findings.extend(client.get::<Document<ConfigAnswer>>("/config").ok().and_then(not_encrypted));
+    if let Some(health) = health {
+        findings.extend(server_health::findings(health, Timestamp::now()));
+    }
     if let Ok(nodes) = client.get::<Document<Nodes>>("/nodes") {
         findings.extend(node_checks(&nodes.content));
+        findings.extend(server_health::machine_clocks(&nodes.content.nodes));
+        findings.extend(server_health::machine_disks(&nodes.content.nodes));
     }
     if let Ok(gpus) = client.get::<Document<Gpus>>("/gpus") {
         findings.extend(gpu_checks(&gpus.content));
@@ -157,7 +175,7 @@ fn data_directory() -> Option<Finding> {
     Some(fine(what))
 }
 
-const LEAST_ROOM: u64 = 1 << 30;
+pub(super) const LEAST_ROOM: u64 = 1 << 30;
 
 fn usual_data_directory() -> PathBuf {
     if let Some(data) = env::var_os("DANLU_DATA") {
@@ -194,7 +212,7 @@ fn open_files() -> Option<Finding> {
     Some(note(&msg::most_open_files(&most), "ulimit -n 65536"))
 }
 
-const LEAST_FILES: u64 = 4_096;
+pub(super) const LEAST_FILES: u64 = 4_096;
 
 /// A server of a person without root ends with the last login, unless that person lingers.
 fn lingering() -> Option<Finding> {
@@ -214,14 +232,14 @@ fn in_path(program: &str) -> Option<PathBuf> {
     env::split_paths(&path).map(|directory| directory.join(program)).find(|file| file.is_file())
 }
 
-fn fine(what: String) -> Finding {
+pub(super) fn fine(what: String) -> Finding {
     Finding { verdict: Verdict::Fine, what, hint: None }
 }
 
-fn note(what: &str, hint: &str) -> Finding {
+pub(super) fn note(what: &str, hint: &str) -> Finding {
     Finding { verdict: Verdict::Note, what: what.to_owned(), hint: Some(hint.to_owned()) }
 }
 
-fn wrong(what: &str, hint: Option<&str>) -> Finding {
+pub(super) fn wrong(what: &str, hint: Option<&str>) -> Finding {
     Finding { verdict: Verdict::Wrong, what: what.to_owned(), hint: hint.map(str::to_owned) }
 }

@@ -12,7 +12,7 @@ use crate::screen::{
     tasks,
 };
 
-pub(super) fn table(lines: &[Line], with_user: bool, now: Timestamp) -> Table {
+pub(crate) fn table(lines: &[Line], with_user: bool, now: Timestamp) -> Table {
     let mut columns = vec![
         Column::right(msg::id()),
         Column::left(msg::name()).shrinks(16, 8),

@@ -17,7 +17,7 @@ pub(super) fn line(overview: &Overview, columns: Option<usize>) -> String {
 
 const GAP: &str = "     ";
 
-fn machine(gpus: &GpuCounts) -> String {
+pub(crate) fn machine(gpus: &GpuCounts) -> String {
     use GpuStateName::{Conflict, Dirty, Disabled, Foreign, Free, Quarantined, Unknown};
     let (free, all) = (gpus.of(Free), gpus.total());
     if all == 0 {
@@ -39,7 +39,7 @@ fn machine(gpus: &GpuCounts) -> String {
     parts.join(" · ")
 }
 
-fn mine(overview: &Overview) -> String {
+pub(crate) fn mine(overview: &Overview) -> String {
     let Overview { running, running_gpus, waiting, .. } = overview;
     let running = match running_gpus {
         0 => msg::running_running(&running),

@@ -109,7 +109,7 @@ fn shortened(command: &str) -> String {
     }
 }
 
-pub(in crate::commands) fn foreign(process: &ForeignView) -> String {
+pub(crate) fn foreign(process: &ForeignView) -> String {
     let (user, pid) = (width::plain(&process.user), process.pid);
     let mut about = Vec::new();
     if !process.command.is_empty() {

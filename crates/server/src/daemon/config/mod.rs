@@ -2,11 +2,13 @@
 
 mod auth;
 mod limits;
+mod log;
 mod notify;
 mod sampling;
 
 pub use auth::AuthConfig;
 pub use limits::Limits;
+pub use log::{LogConfig, LogFormat, LogLevel};
 pub(crate) use notify::EMAIL;
 pub use notify::{ChannelConfig, EmailConfig, HttpService, MailTls, NotifyConfig, SecretSource};
 pub use sampling::{CustomMetric, Sampling};
@@ -20,6 +22,7 @@ use danlu_messages::errors;
 use danlu_spec::Patch;
 use danlu_wire::api::NewNode;
 use limits::LimitsInFile;
+use log::LogInFile;
 use notify::NotifyInFile;
 use sampling::{MetricInFile, SamplingInFile};
 use serde::{Deserialize, Serialize};
@@ -68,6 +71,8 @@ pub struct Config {
     /// Serve plain HTTP: passwords are sent unencrypted.
     pub plain_http: bool,
     pub auth: AuthConfig,
+    /// The server's own log.
+    pub log: LogConfig,
     /// Reloaded live.
     pub limits: Limits,
     /// Reloaded live.
@@ -103,6 +108,7 @@ struct File {
     notify: NotifyInFile,
     sampling: SamplingInFile,
     metric: Vec<MetricInFile>,
+    log: LogInFile,
     /// `[[node]]`, one for each machine.
     node: Vec<Spanned<NewNode>>,
 }
@@ -166,6 +172,8 @@ pub enum ConfigError {
     Notify { path: PathBuf, key: String, what: String },
     #[error("{path}: {key}: `{value}` is not {expect}")]
     Sampling { path: PathBuf, key: String, value: String, expect: &'static str },
+    #[error("{}", errors::bad_log_setting(&path.display(), key, value, expect))]
+    Log { path: PathBuf, key: &'static str, value: String, expect: &'static str },
     #[error("{path}: {entry}")]
     Node { path: PathBuf, entry: Box<BadEntry> },
     #[error("{path}: [defaults.task]: {what}")]
@@ -273,6 +281,10 @@ impl Config {
         }
         origin("metric", said(!file.metric.is_empty()));
         let sampling = file.sampling.parse(file.metric, &from)?;
+        for (key, is_said) in file.log.said() {
+            origin(key, said(is_said));
+        }
+        let log = file.log.parse(&from)?;
         origin("compat.gpuman", if file.compat.gpuman { &from } else { "default" });
         Ok(Config {
             listen,
@@ -291,6 +303,7 @@ impl Config {
             tls: file.tls,
             plain_http: file.plain_http.unwrap_or(false),
             auth,
+            log,
             limits,
             notify,
             sampling,
@@ -379,6 +392,11 @@ impl Config {
             ("auth.session_longest", self.auth.session_longest.to_string()),
             ("auth.pam", self.auth.pam.clone().unwrap_or_else(|| "false".to_owned())),
             ("auth.trusted_proxies", proxies.join(", ")),
+            ("log.path", crate::daemon::logging::path(&self.data, &self.log).display().to_string()),
+            ("log.max_size", danlu_messages::amounts::bytes_in_words(self.log.max_size)),
+            ("log.keep", self.log.keep.to_string()),
+            ("log.level", self.log.level.as_str().to_owned()),
+            ("log.format", self.log.format.as_str().to_owned()),
         ];
         let values = values.into_iter().chain(self.limits.entries()).chain(self.notify.entries());
         let values = values.chain(self.sampling.entries());

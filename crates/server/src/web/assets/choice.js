@@ -14,7 +14,7 @@
     if (event.target.id === "all") boxes().forEach((box) => (box.checked = event.target.checked));
     count();
   });
-  document.addEventListener("danlu:restored", count);
+  document.addEventListener("danlu:refreshed", count);
   window.addEventListener("pageshow", count);
   count();
 })();

@@ -6,20 +6,54 @@
   if (!live) return;
   const offline = document.getElementById("offline");
   let source = null;
+  let underWay = false;
+  let again = false;
 
-  const changed = () => htmx.trigger(document.body, "news");
+  // One at a time: what changes meanwhile is fetched after it.
+  async function changed() {
+    if (underWay) {
+      again = true;
+      return;
+    }
+    underWay = true;
+    try {
+      await refresh();
+    } catch {
+      // The connection that tells of changes says whether the server is there.
+    }
+    underWay = false;
+    if (again) {
+      again = false;
+      changed();
+    }
+  }
+
+  async function refresh() {
+    const answer = await fetch(location.pathname + location.search, { headers: { "X-Danlu-Live": "1" } });
+    if (danluSession.hasEnded(answer)) return;
+    if (!answer.ok) return;
+    const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+    for (const part of document.querySelectorAll("[data-part]")) {
+      const newer = fresh.getElementById(part.id);
+      if (newer) morph(part, newer);
+    }
+    document.dispatchEvent(new Event("danlu:refreshed"));
+  }
 
   function open() {
-    if (source || document.hidden) return;
-    source = new EventSource("/live");
+    if (source || document.hidden || danluSession.isOver) return;
+    source = new EventSource(live.dataset.events ?? "/live");
     source.addEventListener("hello", () => {
       offline.hidden = true;
       // What happened while nobody listened, or since the page was written.
       changed();
     });
     source.addEventListener("changed", changed);
-    source.addEventListener("error", () => {
+    source.addEventListener("error", async () => {
       close();
+      // A server that is there and does not know us any more is not a silent one.
+      const answer = await fetch("/live", { method: "HEAD" }).catch(() => null);
+      if (answer && danluSession.hasEnded(answer)) return;
       offline.hidden = document.hidden;
       setTimeout(open, 2000);
     });
@@ -34,33 +68,8 @@
   window.addEventListener("pagehide", close);
   window.addEventListener("pageshow", open);
 
-  // What somebody has opened, ticked or is typing stays as it is when its surroundings are replaced.
-  let kept = null;
-  document.addEventListener("htmx:beforeSwap", (event) => {
-    const target = event.detail.target;
-    if (target.id !== "live") return;
-    const typing = target.contains(document.activeElement) && document.activeElement.matches("input:not([type=checkbox]), textarea, select");
-    if (typing) event.detail.shouldSwap = false;
-    kept = {
-      open: [...target.querySelectorAll("details[open][id]")].map((it) => it.id),
-      ticked: [...target.querySelectorAll("input[type=checkbox][id]:checked")].map((it) => it.id),
-    };
-  });
-  document.addEventListener("htmx:afterSwap", () => {
-    if (!kept) return;
-    for (const id of kept.open) document.getElementById(id)?.setAttribute("open", "");
-    for (const id of kept.ticked) {
-      const box = document.getElementById(id);
-      if (box) box.checked = true;
-    }
-    kept = null;
-    document.dispatchEvent(new Event("danlu:restored"));
-  });
-
   // How busy GPUs are changes without anybody's doing.
   if ("refresh" in live.dataset) setInterval(() => source && changed(), 10000);
-  // htmx looks for what to listen to when the page is whole: a hello before that would be lost.
-  const begin = () => setTimeout(open);
-  if (document.readyState === "complete") begin();
-  else window.addEventListener("load", begin);
+  if (document.readyState === "complete") open();
+  else window.addEventListener("load", open);
 })();

@@ -7,7 +7,7 @@
     const state = () => document.querySelector("#live .pill")?.textContent;
     const before = state();
     if (document.getElementById("no-log")) {
-      document.addEventListener("htmx:afterSwap", () => {
+      document.addEventListener("danlu:refreshed", () => {
         if (state() !== before) location.reload();
       });
     }
@@ -18,7 +18,10 @@
   const follow = document.getElementById("log-follow");
   const hits = document.getElementById("log-hits");
   const state = document.getElementById("log-state");
+  const attempts = document.getElementById("attempts");
+  const download = document.getElementById("log-download");
   const TAIL_LINES = 4000;
+  let attempt = attempts.dataset.newest;
 
   let terminal = new Terminal();
   let decoder = new TextDecoder();
@@ -29,6 +32,7 @@
   let hit = -1;
   let rows = [];
   let droppedBefore = 0;
+  let lastTop = 0;
 
   function address() {
     const url = new URL(screen.dataset.source, location.href);
@@ -66,6 +70,18 @@
     source = null;
   }
 
+  function restart() {
+    close();
+    terminal = new Terminal();
+    decoder = new TextDecoder();
+    [offset, over, hit, droppedBefore, rows, lastTop] = [null, false, -1, 0, [], 0];
+    delete state.dataset.isCut;
+    screen.textContent = "";
+    screen.classList.remove("ended");
+    follow.checked = true;
+    open();
+  }
+
   function tell() {
     const cut = state.dataset.isCut ? ` · ${state.dataset.cut}` : "";
     state.textContent = (over ? state.dataset.ended : state.dataset.live) + cut;
@@ -95,6 +111,8 @@
     terminal.dirtyFrom = terminal.lines.length;
     if (search.value) mark();
     if (follow.checked) screen.scrollTop = screen.scrollHeight;
+    // Only steps of the reader count: not that lines were dropped.
+    lastTop = screen.scrollTop;
   }
 
   function rowOf(line) {
@@ -141,9 +159,32 @@
     next(1);
   });
   follow.addEventListener("change", draw);
-  screen.addEventListener("wheel", (event) => {
-    if (event.deltaY < 0) follow.checked = false;
+  // Any step up stops following, whatever made it; the end starts it again.
+  screen.addEventListener("scroll", () => {
+    const isNearEnd = screen.scrollTop + screen.clientHeight >= screen.scrollHeight - 30;
+    if (screen.scrollTop < lastTop) follow.checked = false;
+    else if (isNearEnd) follow.checked = true;
+    lastTop = screen.scrollTop;
   }, { passive: true });
+  // The end moves on while the browser scrolls there.
+  screen.addEventListener("keydown", (event) => {
+    if (event.key !== "End") return;
+    follow.checked = true;
+    draw();
+  });
+  // A task that runs again: its newest attempt is the one to look at, unless another was chosen.
+  document.addEventListener("danlu:refreshed", () => {
+    const newest = attempts.dataset.newest;
+    if ("pinned" in attempts.dataset || newest === undefined || newest === attempt) return;
+    attempt = newest;
+    for (const link of [screen.dataset, download]) {
+      const name = link === download ? "href" : "source";
+      const url = new URL(link[name], location.href);
+      url.searchParams.set("run", attempt);
+      link[name] = url.pathname + url.search;
+    }
+    restart();
+  });
   document.addEventListener("visibilitychange", () => (document.hidden ? close() : open()));
   window.addEventListener("pagehide", close);
   tools.hidden = false;

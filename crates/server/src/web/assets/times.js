@@ -43,5 +43,6 @@
 
   localize();
   document.addEventListener("htmx:afterSwap", localize);
+  document.addEventListener("danlu:refreshed", localize);
   setInterval(tick, 1000);
 })();

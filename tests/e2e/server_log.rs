@@ -1,0 +1,96 @@
+//! The server's own log: where the configuration puts it, filtered, followed, and for administrators only.
+
+use std::{
+    fs,
+    io::{BufRead as _, BufReader},
+    process::Stdio,
+};
+
+use serde_json::Value;
+
+use crate::support::daemon::{Daemon, Setup, until};
+
+fn daemon(settings: &str) -> Daemon {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let config = directory.path().join("danlu.toml");
+    let path = directory.path().join("own.log");
+    fs::write(&config, format!("[log]\npath = \"{}\"\n{settings}", path.display()))
+        .expect("it can be written");
+    let mut setup = Setup::simulated(1);
+    setup.arguments.extend(["--config".to_owned(), config.display().to_string()]);
+    Daemon::start_in(directory, setup)
+}
+
+/// A warning: the configuration is wrong now.
+fn warn(daemon: &Daemon, word: &str) {
+    let config = daemon.directory().join("danlu.toml");
+    fs::write(&config, format!("{word} = 1\n")).expect("it can be written");
+    let pid = nix::unistd::Pid::from_raw(i32::try_from(daemon.pid()).expect("a process id"));
+    nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGHUP).expect("it is ours");
+    until("the warning is in the log", || daemon.say(&["logs", "server"]).contains(word));
+}
+
+#[test]
+fn the_log_is_filtered_by_level_text_and_time() {
+    let daemon = daemon("");
+    assert!(!daemon.data().join("server.log").exists(), "it is where the configuration says");
+    warn(&daemon, "frobnicate");
+    let all = daemon.say(&["logs", "server"]);
+    assert!(all.contains(" INFO ") && all.contains(" WARN "), "{all}");
+    assert_eq!(daemon.say(&["logs", "main"]), all);
+    let warnings = daemon.say(&["logs", "server", "--level", "warn"]);
+    assert!(warnings.contains("frobnicate") && !warnings.contains(" INFO "), "{warnings}");
+    assert_eq!(daemon.say(&["logs", "server", "--level", "error"]), "");
+    let found = daemon.say(&["logs", "server", "--text", "FROBNICATE"]);
+    assert_eq!(found, warnings);
+    assert_eq!(daemon.say(&["logs", "server", "--since", "1h"]), all);
+    let last = daemon.say(&["logs", "server", "--tail", "1"]);
+    assert_eq!(last.trim().lines().count(), 1, "{last}");
+    let wrong = daemon.ask(&["logs", "server", "--level", "loud"]);
+    assert_eq!(wrong.status, 2, "{wrong:?}");
+    let task = daemon.ask(&["logs", "1", "--level", "warn"]);
+    assert_eq!(task.status, 2, "{task:?}");
+    assert!(task.stderr.contains("danlu logs server --level warn"), "{task:?}");
+}
+
+#[test]
+fn json_lines_are_objects_and_are_followed() {
+    let daemon = daemon("format = \"json\"\n");
+    let shown = daemon.say(&["config", "show"]);
+    assert!(shown.contains("log.format") && shown.contains("json"), "{shown}");
+    let mut follow = daemon.command(&["logs", "server", "-f", "--level", "warn"]);
+    let mut follow = follow.stdout(Stdio::piped()).spawn().expect("the binary starts");
+    let lines = BufReader::new(follow.stdout.take().expect("piped"));
+    warn(&daemon, "frobnicate");
+    let first = lines.lines().next().expect("a line").expect("text");
+    follow.kill().expect("it is ours");
+    follow.wait().expect("it ends");
+    let record: Value = serde_json::from_str(&first).expect("an object");
+    assert_eq!(record["level"], "warn");
+    assert!(record["cause"].as_str().is_some_and(|it| it.contains("frobnicate")), "{record}");
+    assert!(record["message"].is_string() && record["at"].is_string(), "{record}");
+    for line in daemon.say(&["logs", "server"]).lines() {
+        let record: Value = serde_json::from_str(line).expect("an object");
+        assert!(record["level"].is_string(), "{record}");
+    }
+}
+
+#[test]
+fn wrong_settings_of_the_log_are_refused_with_their_place() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let config = directory.path().join("danlu.toml");
+    for (wrong, words) in [
+        ("[log]\nlevel = \"loud\"\n", "line 2"),
+        ("[log]\nsize = \"5M\"\n", "line 2"),
+        ("[log]\nmax_size = \"1k\"\n", "from 64K to 1G"),
+        ("[log]\npath = \"own.log\"\n", "an absolute path"),
+    ] {
+        fs::write(&config, wrong).expect("it can be written");
+        let data = directory.path().join("data").display().to_string();
+        let config = config.display().to_string();
+        let said =
+            crate::support::danlu::danlu("en", &format!("up --data {data} --config {config}"));
+        assert_eq!(said.status, 64, "{wrong}: {said:?}");
+        assert!(said.stderr.contains(words), "{wrong}: {said:?}");
+    }
+}
