@@ -114,7 +114,9 @@ impl LineReader {
 
     fn stored(&mut self, owner: UserId, stored: StoredAgain) -> Result<Retired, String> {
         let StoredAgain { mut spec, mut task, mut runs, nodes } = stored;
-        spec.array.as_mut().map_or((), complete_sweep);
+        if let Some(array) = &mut spec.array {
+            complete_sweep(array);
+        }
         let id = task.get("id").and_then(Value::as_u64).unwrap_or(0);
         if !(1..HIGHEST_ID).contains(&id) || runs.len() as u64 >= RUNS_PER_TASK {
             return Err(errors::not_an_ended_task().to_owned());
