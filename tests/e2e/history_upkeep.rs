@@ -98,8 +98,8 @@ fn archived_tasks_can_be_read_by_another_server() {
 #[test]
 fn a_line_of_the_archive_is_no_longer_because_the_array_is() {
     let first = Daemon::start();
-    first.submit("--array 0-999", "true");
-    first.say(&["cancel", "--yes", "3-1000"]);
+    first.submit("--hold --array 0-999", "true");
+    first.say(&["cancel", "--yes", "1-1000"]);
     first.submit("--grid lr=0.1,0.2 --grid seed=0..4", "echo {lr} {seed}");
     first.ask(&["wait", "--all"]);
     let (file, lines) = archived(&first, "arrays.jsonl");

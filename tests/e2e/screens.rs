@@ -66,7 +66,8 @@ fn the_main_verbs_print_what_is_recorded() {
     }
     let directory = tempfile::tempdir().expect("a temporary directory");
     let config = directory.path().join("danlu.toml");
-    fs::write(&config, "node_name = \"gpu1\"\n").expect("it can be written");
+    fs::write(&config, "node_name = \"gpu1\"\n[sampling]\ninterval = \"0\"\n")
+        .expect("it can be written");
     let mut setup = Setup::simulated(4);
     setup.arguments.extend(["--config".to_owned(), config.display().to_string()]);
     let daemon = Daemon::start_in(directory, setup);

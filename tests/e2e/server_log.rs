@@ -37,13 +37,14 @@ fn the_log_is_filtered_by_level_text_and_time() {
     warn(&daemon, "frobnicate");
     let all = daemon.say(&["logs", "server"]);
     assert!(all.contains(" INFO ") && all.contains(" WARN "), "{all}");
-    assert_eq!(daemon.say(&["logs", "main"]), all);
+    // More may have come meanwhile.
+    assert!(daemon.say(&["logs", "main"]).starts_with(&all));
     let warnings = daemon.say(&["logs", "server", "--level", "warn"]);
     assert!(warnings.contains("frobnicate") && !warnings.contains(" INFO "), "{warnings}");
     assert_eq!(daemon.say(&["logs", "server", "--level", "error"]), "");
     let found = daemon.say(&["logs", "server", "--text", "FROBNICATE"]);
-    assert_eq!(found, warnings);
-    assert_eq!(daemon.say(&["logs", "server", "--since", "1h"]), all);
+    assert!(found.contains("frobnicate") && !found.contains(" INFO "), "{found}");
+    assert!(daemon.say(&["logs", "server", "--since", "1h"]).starts_with(&all));
     let last = daemon.say(&["logs", "server", "--tail", "1"]);
     assert_eq!(last.trim().lines().count(), 1, "{last}");
     let wrong = daemon.ask(&["logs", "server", "--level", "loud"]);

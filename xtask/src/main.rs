@@ -34,6 +34,7 @@ Usage:
                                              endless logins and hundreds of event streams
   cargo xtask bench history [--json] [--quick]
                                              measure it with a million ended and 100,000 queued tasks
+  cargo xtask bench usage [MACHINES [HOURS]] keep a week of samples of 50 machines, and ask for ranges of it
   cargo xtask bench soak [--plot FILE] [--json] [--quick]
                                              200,000 tasks, and whether memory, descriptors or files grow";
 

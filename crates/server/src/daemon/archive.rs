@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Read and written together.
-pub(crate) const AT_ONCE: usize = 500;
+pub(crate) const AT_ONCE: usize = 100;
 
 pub(crate) fn path(data: &Path) -> PathBuf {
     data.join("archive.jsonl")

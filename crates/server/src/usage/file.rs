@@ -15,7 +15,8 @@ use tracing::warn;
 const APPLICATION: i64 = 0x6461_6e75;
 const VERSION: i64 = 1;
 const SCHEMA: &str = "
-    CREATE TABLE subject (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, run TEXT) STRICT;
+    -- A number is never given out again: the journal may still name it.
+    CREATE TABLE subject (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, run TEXT) STRICT;
     CREATE INDEX subject_of_run ON subject (run) WHERE run IS NOT NULL;
     -- `first` of a rolled block is the beginning of its window; times are in milliseconds.
     CREATE TABLE block (

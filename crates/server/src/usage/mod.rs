@@ -12,6 +12,8 @@ mod query;
 mod rollup;
 mod subject;
 mod summary;
+#[cfg(test)]
+mod tests;
 mod writer;
 
 pub use card::{AskedFor, Card, card};

@@ -36,7 +36,8 @@ impl Usage {
     /// From `from` to `to`, in milliseconds, both included. Reads files: not for threads that must not wait.
     pub fn range(&self, subject: &Subject, from: i64, to: i64, points: usize) -> SubjectSeries {
         let points = points.clamp(1, MOST_POINTS);
-        let step = (to.saturating_sub(from) / points as i64).max(1);
+        // So wide that there are never more steps than points.
+        let step = to.saturating_sub(from) / points as i64 + 1;
         let tier = match () {
             () if step < Tier::Minutes.step() => Tier::Raw,
             () if step < Tier::Hours.step() => Tier::Minutes,
@@ -128,7 +129,7 @@ fn thinned(rows: Rows, from: i64, width: i64) -> Vec<SeriesPoint> {
         width => {
             let mut wide = Rows::new();
             for (at, row) in &rows {
-                let at = from + (at - from).div_euclid(width) * width;
+                let at = from + (at - from).max(0) / width * width;
                 rollup::add(&mut wide, at, row);
             }
             wide
