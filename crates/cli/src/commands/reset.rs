@@ -36,10 +36,16 @@ pub(crate) struct ResetArguments {
 }
 
 /// What a server creates there. Other files are left alone.
-const NAMES: [&str; 17] = [
+const NAMES: [&str; 23] = [
     "danlu.db",
     "danlu.db-wal",
     "danlu.db-shm",
+    "notify.db",
+    "notify.db-wal",
+    "notify.db-shm",
+    "usage.db",
+    "usage.db-wal",
+    "usage.db-shm",
     "epoch.json",
     "keys",
     "tls-key.pem",
