@@ -74,7 +74,7 @@ mod tests {
 {\"at\":\"2026-11-18T07:03:00Z\",\"level\":\"warn\",\"message\":\"Later\"}
 ";
 
-    fn check(filter: LogFilter, expect: &[&str]) {
+    fn check(filter: &LogFilter, expect: &[&str]) {
         let kept = filter.keep(LOG);
         let lines: Vec<&str> = kept.lines().map(|line| &line[line.len() - 4..]).collect();
         assert_eq!(lines, expect, "{filter:?}");
@@ -82,14 +82,14 @@ mod tests {
 
     #[test]
     fn records_are_kept_as_a_whole() {
-        check(LogFilter::default(), &["sk=1", "away", "oute", "full", "er\"}"]);
+        check(&LogFilter::default(), &["sk=1", "away", "oute", "full", "er\"}"]);
         let level = Some(LogLevel::Warn);
-        check(LogFilter { level, ..LogFilter::default() }, &["away", "oute", "full", "er\"}"]);
+        check(&LogFilter { level, ..LogFilter::default() }, &["away", "oute", "full", "er\"}"]);
         let text = String::from("NO ROUTE");
-        check(LogFilter { text, ..LogFilter::default() }, &["away", "oute"]);
+        check(&LogFilter { text, ..LogFilter::default() }, &["away", "oute"]);
         let since = Some("2026-11-18T07:02:00Z".parse().expect("it is a time"));
-        check(LogFilter { since, level, ..LogFilter::default() }, &["full", "er\"}"]);
+        check(&LogFilter { since, level, ..LogFilter::default() }, &["full", "er\"}"]);
         let level = Some(LogLevel::Error);
-        check(LogFilter { level, ..LogFilter::default() }, &["full"]);
+        check(&LogFilter { level, ..LogFilter::default() }, &["full"]);
     }
 }

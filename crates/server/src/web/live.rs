@@ -86,6 +86,6 @@ fn is_about(api: &Api, task: Option<u64>, news: &News) -> bool {
         | RowKey::LogRemoval(_)
         | RowKey::PastWork(_) => false,
     };
-    let waits = model.briefs.get(&id).is_some_and(|brief| brief.is_waiting());
+    let waits = model.briefs.get(&id).is_some_and(crate::read_model::Brief::is_waiting);
     waits || news.events.iter().any(|(_, event)| event.rows().iter().any(is_of_task))
 }
