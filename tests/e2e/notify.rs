@@ -126,7 +126,7 @@ fn what_could_not_be_sent_is_sent_once_when_the_receiver_is_back() {
     });
     let kinds: Vec<&str> = of_task(&all, &first).iter().map(|it| it.kind()).collect();
     assert_eq!(kinds, ["start", "end"], "in order");
-    let told: Vec<&str> = all.iter().map(|it| it.kind()).collect();
+    let told: Vec<&str> = all.iter().map(Received::kind).collect();
     assert_eq!(told.len(), 3, "{told:?}: each once, {} were repeated", receiver.repeated());
     until("all are sent", || !daemon.say(&["notify", "list"]).contains("waiting"));
 }

@@ -88,7 +88,7 @@ fn a_run_has_what_it_uses_itself_over_its_own_life() {
         (seen["attempts"][0]["started"].as_i64(), seen["attempts"][0]["ended"].as_i64());
     assert_eq!((seen["from"].as_i64(), seen["to"].as_i64()), (from, to), "its own life");
     for one in seen["series"].as_array().unwrap() {
-        let at = one["at"].as_array().unwrap().iter().map(|at| at.as_i64());
+        let at = one["at"].as_array().unwrap().iter().map(Value::as_i64);
         assert!(at.clone().all(|at| at >= from && at <= to), "{one}");
     }
     // After a restart all of it is still there.

@@ -108,6 +108,7 @@ const TABLES: &[(&str, Table)] = tables![
 
 /// Names, units, commands and examples that are the same in both languages.
 const SAME: &[&str] = &[
+    "web::charts::cpu",
     "cli::demo::on_gpu_list",
     "cli::demo::on_gpus_list",
     "cli::ls::gpus",

@@ -63,7 +63,9 @@ fn neighbours_speak_with_each_other() {
         (3, Some(2), true),
         (3, Some(3), true),
         (4, Some(3), true),
-        (4, Some(4), false),
+        (4, Some(4), true),
+        (5, Some(4), true),
+        (5, Some(5), false),
         (0, None, false),
     ] {
         assert_eq!(hello(protocol, oldest).is_compatible(), good, "{protocol} {oldest:?}");
