@@ -394,7 +394,8 @@ fn answers_that_nobody_reads_have_a_limit() {
     let after = memory(&daemon);
     println!("{} given, {} refused; {before} MB, {after} MB", count("200"), count("429"));
     assert!(count("200") >= 20 && count("429") >= 100, "{statuses:?}");
-    assert!(after < before + 90, "{before} MB before, {after} MB after");
+    // Pieces that are being handed over stand in memory twice for a moment.
+    until("what nobody reads stays within its limit", || memory(&daemon) < before + 90);
     drop(unread);
     until("it is given out again", || daemon.ask(&["logs", &id]).status == 0);
 }
