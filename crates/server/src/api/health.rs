@@ -9,7 +9,6 @@ use axum::extract::State;
 use danlu_node::network;
 use danlu_wire::api::{Document, ErrorCode, ServerHealth};
 use nix::sys::resource::{Resource, getrlimit};
-use nix::sys::statvfs::statvfs;
 
 pub(super) async fn health(
     State(api): State<Api>,
@@ -25,16 +24,15 @@ pub(super) async fn health(
 /// Disks may take a while.
 fn look(api: &Api) -> ServerHealth {
     let config = &api.config;
-    let disk = statvfs(&config.data).ok();
-    let bytes = |blocks: u64, size: u64| blocks.saturating_mul(size);
+    let facts = danlu_node::facts(&config.data, "");
     let (certificate, ends_at) = tls::presented(config).unzip();
     ServerHealth {
         now: rfc3339(clock::now()),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         data: config.data.display().to_string(),
         file_system: network(&config.data).ok().flatten().map(|kind| kind.to_string()),
-        disk_free: disk.map(|it| bytes(it.blocks_available(), it.fragment_size())),
-        disk_total: disk.map(|it| bytes(it.blocks(), it.fragment_size())),
+        disk_free: facts.disk_free,
+        disk_total: facts.disk_total,
         open_files: getrlimit(Resource::RLIMIT_NOFILE).ok().map(|(_, most)| most),
         configured: config.listen.iter().map(ToString::to_string).collect(),
         listening: api.addresses.get().cloned().unwrap_or_default(),

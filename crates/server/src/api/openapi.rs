@@ -153,7 +153,8 @@ fn operation_id(route: &Endpoint) -> String {
 fn path_parameters(path: &str) -> Vec<Value> {
     let names = path.split('/').filter_map(|word| word.strip_prefix('{')?.strip_suffix('}'));
     let one = |name: &str| {
-        let schema = match (name, path.starts_with("/tasks")) {
+        let is_number = path.starts_with("/tasks") || path.starts_with("/notify/watches");
+        let schema = match (name, is_number) {
             ("id", true) => json!({ "type": "integer", "format": "uint64", "minimum": 0 }),
             ("act", false) => {
                 json!({ "type": "string", "enum": ["drain", "undrain", "accept", "check"] })

@@ -40,13 +40,13 @@ pub(crate) struct ServerLogQuery {
     pub(crate) tail: Option<u64>,
     pub(crate) limit: Option<u64>,
     /// This level and more important ones: error, warn, info, debug or trace.
-    #[schemars(regex(pattern = r"^(error|warn|info|debug|trace)$"))]
+    #[schemars(regex(pattern = r"^(error|warn|info|debug|trace)?$"))]
     pub(crate) level: Option<String>,
     /// Records that contain this, in any case of letters.
     #[schemars(length(max = 200))]
     pub(crate) text: Option<String>,
     /// From this time (RFC 3339) on, or since so long ago (`2h`).
-    #[schemars(regex(pattern = r"^[0-9]{1,5}[smhd]$"))]
+    #[schemars(regex(pattern = r"^([0-9]{1,5}[smhd])?$"))]
     pub(crate) since: Option<String>,
 }
 
