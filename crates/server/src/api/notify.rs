@@ -291,9 +291,10 @@ pub(super) async fn watch(
 pub(super) async fn unwatch(
     State(api): State<Api>,
     caller: Caller,
-    path: Result<Path<i64>, PathRejection>,
+    path: Result<Path<u64>, PathRejection>,
 ) -> Result<Json<Document<Watches>>, ApiError> {
     let Path(id) = path?;
+    let id = i64::try_from(id).unwrap_or(i64::MAX);
     let rows = api.notifier.watches().await?;
     if !rows.iter().any(|row| row.id == id && row.user == caller.id) {
         return Err(ApiError::not_found(msg::no_such_watch(&id), msg::cancel_some()));

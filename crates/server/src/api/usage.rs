@@ -32,10 +32,10 @@ pub(crate) struct UsageQuery {
     /// Of a task: the attempt, 1 for the first; the last unless told.
     pub(crate) run: Option<u32>,
     /// A time, or how long ago, such as `1h`; of a task its start, else an hour ago, unless told.
-    #[schemars(regex(pattern = r"^([0-9]{1,5}[smhd]|[0-9]{1,15})$"))]
+    #[schemars(regex(pattern = r"^([1-9][0-9]{0,2}[smhd]|[0-9]{1,15})$"))]
     pub(crate) from: Option<String>,
     /// The end of the run, or now, unless told.
-    #[schemars(regex(pattern = r"^([0-9]{1,5}[smhd]|[0-9]{1,15})$"))]
+    #[schemars(regex(pattern = r"^([1-9][0-9]{0,2}[smhd]|[0-9]{1,15})$"))]
     pub(crate) to: Option<String>,
     /// At most so many points in each series, up to 2000.
     pub(crate) points: Option<usize>,
