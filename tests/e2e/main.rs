@@ -35,6 +35,7 @@ mod logs;
 mod ls;
 mod man;
 mod many_submits;
+mod metrics;
 mod node_faults;
 mod node_label;
 mod nodes;

@@ -86,6 +86,7 @@ const TABLES: &[(&str, Table)] = tables![
     refusals::words,
     server::daemon,
     server::gpuman,
+    server::metrics,
     sim,
     spec,
     web::acts,

@@ -3,12 +3,14 @@
 mod auth;
 mod limits;
 mod log;
+mod metrics;
 mod notify;
 mod sampling;
 
 pub use auth::AuthConfig;
 pub use limits::Limits;
 pub use log::{LogConfig, LogFormat, LogLevel};
+pub use metrics::{AddressRange, MetricsConfig};
 pub(crate) use notify::EMAIL;
 pub use notify::{ChannelConfig, EmailConfig, HttpService, MailTls, NotifyConfig, SecretSource};
 pub use sampling::{CustomMetric, Sampling};
@@ -23,6 +25,7 @@ use danlu_spec::Patch;
 use danlu_wire::api::NewNode;
 use limits::LimitsInFile;
 use log::LogInFile;
+use metrics::MetricsInFile;
 use notify::NotifyInFile;
 use sampling::{MetricInFile, SamplingInFile};
 use serde::{Deserialize, Serialize};
@@ -78,6 +81,8 @@ pub struct Config {
     /// Reloaded live.
     pub notify: NotifyConfig,
     pub sampling: Sampling,
+    /// Reloaded live.
+    pub metrics: MetricsConfig,
     /// Other machines. Reloaded live.
     pub nodes: Vec<NewNode>,
     /// Where the configuration file is, or would be.
@@ -108,6 +113,7 @@ struct File {
     notify: NotifyInFile,
     sampling: SamplingInFile,
     metric: Vec<MetricInFile>,
+    metrics: MetricsInFile,
     log: LogInFile,
     /// `[[node]]`, one for each machine.
     node: Vec<Spanned<NewNode>>,
@@ -172,6 +178,8 @@ pub enum ConfigError {
     Notify { path: PathBuf, key: String, what: String },
     #[error("{path}: {key}: `{value}` is not {expect}")]
     Sampling { path: PathBuf, key: String, value: String, expect: &'static str },
+    #[error("{path}: {key}: {what}")]
+    Metrics { path: PathBuf, key: String, what: String },
     #[error("{}", errors::bad_log_setting(&path.display(), key, value, expect))]
     Log { path: PathBuf, key: &'static str, value: String, expect: &'static str },
     #[error("{path}: {entry}")]
@@ -281,6 +289,10 @@ impl Config {
         }
         origin("metric", said(!file.metric.is_empty()));
         let sampling = file.sampling.parse(file.metric, &from)?;
+        for (key, is_said) in file.metrics.said() {
+            origin(key, said(is_said));
+        }
+        let metrics = file.metrics.parse(&from)?;
         for (key, is_said) in file.log.said() {
             origin(key, said(is_said));
         }
@@ -307,6 +319,7 @@ impl Config {
             limits,
             notify,
             sampling,
+            metrics,
             nodes,
             path,
             origins,
@@ -340,7 +353,7 @@ impl Config {
         let before = self.entries();
         let now = newer.entries().into_iter();
         let live = |key: &str| {
-            let sections = ["gpus.", "limits.", "notify.", "sampling."];
+            let sections = ["gpus.", "limits.", "metrics.", "notify.", "sampling."];
             let whole = ["resources", "metric"];
             whole.contains(&key) || sections.iter().any(|section| key.starts_with(section))
         };
@@ -399,7 +412,7 @@ impl Config {
             ("log.format", self.log.format.as_str().to_owned()),
         ];
         let values = values.into_iter().chain(self.limits.entries()).chain(self.notify.entries());
-        let values = values.chain(self.sampling.entries());
+        let values = values.chain(self.sampling.entries()).chain(self.metrics.entries());
         let origin = |key| self.origins.get(key).cloned().unwrap_or_default();
         values.map(|(key, value)| Entry { key, value, origin: origin(key) }).collect()
     }

@@ -11,7 +11,7 @@ mod slack;
 mod webhook;
 mod wecom;
 
-pub(crate) use secret::SecretError;
+pub(crate) use secret::{SecretError, SecretText};
 
 use super::document::document;
 use super::html::html;
@@ -24,7 +24,6 @@ use danlu_core::{Span, Time};
 use danlu_messages::notify::channels as msg;
 use email::Mailer;
 use http::{HttpAnswer, HttpClient, Request};
-use secret::SecretText;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

@@ -1,0 +1,51 @@
+//! What monitoring systems are told: `GET /metrics` for Prometheus.
+//!
+//! `collect.rs` takes a snapshot of plain values; `exposition.rs` makes text of it. `counters.rs` counts what happens.
+
+mod access;
+mod collect;
+mod counters;
+mod exposition;
+mod histogram;
+mod snapshot;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use access::MetricsAccess;
+pub(crate) use counters::Counters;
+
+use crate::api::Api;
+use arc_swap::ArcSwap;
+use axum::extract::State;
+use axum::http::header;
+use axum::response::IntoResponse;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+/// Clones share the same settings.
+#[derive(Debug, Clone, Default)]
+pub struct Metrics {
+    access: Arc<ArcSwap<MetricsAccess>>,
+}
+
+impl Metrics {
+    pub(crate) fn new(access: MetricsAccess) -> Metrics {
+        Metrics { access: Arc::new(ArcSwap::from_pointee(access)) }
+    }
+
+    /// From now on.
+    pub(crate) fn configure(&self, access: MetricsAccess) {
+        self.access.store(Arc::new(access));
+    }
+
+    pub(crate) fn admits(&self, bearer: Option<&str>, address: Option<IpAddr>) -> bool {
+        self.access.load().admits(bearer, address)
+    }
+}
+
+/// `GET /metrics`, for who was let in.
+pub(crate) async fn page(State(api): State<Api>) -> impl IntoResponse {
+    api.handle.reader().counters().begin();
+    let snapshot = collect::collect(&api, api.metrics.access.load().per_user);
+    ([(header::CONTENT_TYPE, exposition::CONTENT_TYPE)], exposition::text(&snapshot))
+}
