@@ -27,6 +27,7 @@ mod history_upkeep;
 mod hostile_input;
 mod http_responses;
 mod impossible_tasks;
+mod influxdb;
 mod installation;
 mod large_arrays;
 mod launch_paths;

@@ -5,6 +5,7 @@ pub(crate) mod danlu;
 pub(crate) mod dead_fs;
 pub(crate) mod fake_server;
 pub(crate) mod http;
+pub(crate) mod influxdb;
 pub(crate) mod os_user;
 pub(crate) mod receiver;
 pub(crate) mod seeded_random;

@@ -45,7 +45,7 @@ pub(super) async fn reload(
     })?;
     api.take_over(secrets).await;
     crate::daemon::serve::configure_node(&api.handle, &newer).await?;
-    api.count_if(newer.metrics.wanted);
+    api.count_if(newer.counts());
     api.set_limits(&newer.limits);
     api.set_sampling(&newer.sampling);
     api.nodes.apply(&api.handle, &newer).await;

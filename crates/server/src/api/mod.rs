@@ -128,6 +128,10 @@ impl Api {
     /// What a new configuration tells people and monitoring systems.
     pub(crate) async fn take_over(&self, secrets: crate::daemon::secrets::Secrets) {
         self.metrics.configure(secrets.metrics);
+        let (api, influx) = (self.clone(), secrets.influx);
+        let configure = move || api.metrics.influx().configure(&api, &api.config.data, influx);
+        // It opens a file.
+        let _ = tokio::task::spawn_blocking(configure).await;
         self.notifier.configure(secrets.channels).await;
     }
 

@@ -16,7 +16,7 @@ use crate::daemon::tls::{self, TlsError};
 use crate::fleet::logins::Logins;
 use crate::fleet::remote::Nodes;
 use crate::fleet::{Backends, LiveGpus, Local};
-use crate::metrics::Metrics;
+use crate::metrics::{InfluxTarget, Metrics};
 use crate::notify::{Notifier, SecretError};
 use crate::store::disk::Disk;
 use crate::store::restore_guard;
@@ -133,7 +133,7 @@ pub fn serve(flags: Flags, ready: impl FnOnce(&Ready)) -> Result<(), ServeError>
         nodes.start(&handle);
         let followed = tokio::spawn(nodes.clone().follow_files(handle.clone(), config.clone()));
         let notifier = Notifier::new(secrets.channels);
-        let metrics = Metrics::new(secrets.metrics);
+        let metrics = (Metrics::new(secrets.metrics), secrets.influx);
         let network = &network;
         let parts =
             ApiParts { live, usage, auth, nodes, logins, network, notifier, metrics, events };
@@ -167,7 +167,7 @@ struct ApiParts<'a> {
     logins: Logins,
     network: &'a Network,
     notifier: Notifier,
-    metrics: Metrics,
+    metrics: (Metrics, Vec<InfluxTarget>),
     events: EventReader,
 }
 
@@ -178,6 +178,7 @@ async fn listen(
     signals: &mut Signals,
     ready: impl FnOnce(&Ready),
 ) -> Result<(), ServeError> {
+    let (metrics, influx) = metrics;
     let (stop, mut stopped) = mpsc::channel(1);
     let files = RunRoot::open(&config.data.join("node")).map_err(AgentError::from)?;
     let own_uid = nix::unistd::geteuid().as_raw();
@@ -201,7 +202,8 @@ async fn listen(
         notifier: notifier.clone(),
         metrics,
     });
-    api.count_if(config.metrics.wanted);
+    api.count_if(config.counts());
+    api.metrics.influx().configure(&api, &config.data, influx);
     let telling = notifier.start(&api, &config.data, events);
     let tidying = tokio::spawn(crate::daemon::retention::keep_in_bounds(api.clone()));
     let watching = tokio::spawn(api::watch_accounts(api.clone()));
@@ -256,6 +258,7 @@ async fn listen(
         tokio::time::timeout(LAST_ANSWERS, async { while servers.join_next().await.is_some() {} })
             .await;
     servers.shutdown().await;
+    api.metrics.influx().stop();
     notifier.stop();
     // What is under way is sent again by the next server.
     let _ = telling.map(JoinHandle::join);
@@ -292,7 +295,7 @@ async fn reload(config: &Config, api: &Api) {
             return warn!(%cause, "the configuration is not taken over; nothing changes");
         }
     }
-    api.count_if(newer.metrics.wanted);
+    api.count_if(newer.counts());
     api.set_limits(&newer.limits);
     api.set_sampling(&newer.sampling);
     api.nodes.apply(&api.handle, &newer).await;

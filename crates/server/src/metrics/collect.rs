@@ -149,5 +149,6 @@ fn server(api: &Api) -> ServerFigures {
         targets_failing: api.notifier.failing().len(),
         samples_waiting,
         samples_dropped,
+        influx: api.metrics.influx().figures(),
     }
 }

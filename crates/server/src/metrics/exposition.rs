@@ -2,6 +2,7 @@
 //! <https://prometheus.io/docs/instrumenting/exposition_formats/>
 
 use super::histogram::HistogramFigures;
+use super::influx::InfluxFigures;
 use super::snapshot::{GpuFigures, MetricsSnapshot, NodeFigures};
 use danlu_wire::samples::MachineReading;
 use std::fmt::{self, Write as _};
@@ -194,6 +195,28 @@ fn server(page: &mut Exposition, snapshot: &MetricsSnapshot) {
     let dropped = "Samples of use that were dropped because too many waited";
     page.counter("danlu_usage_samples_dropped_total", dropped)
         .add(&[], server.samples_dropped as f64);
+    influx(page, &server.influx);
+}
+
+fn influx(page: &mut Exposition, databases: &[InfluxFigures]) {
+    let mut failing =
+        page.gauge("danlu_influxdb_failing", "Whether the database did not take the last points");
+    for it in databases {
+        failing.add(&[("target", &it.target)], f64::from(u8::from(it.failing.is_some())));
+    }
+    let mut waiting = page
+        .gauge("danlu_influxdb_points_waiting", "Points that wait to be written to the database");
+    for it in databases {
+        waiting.add(&[("target", &it.target)], it.waiting as f64);
+    }
+    let mut points = page
+        .counter("danlu_influxdb_points_total", "Points for the database, by what became of them");
+    for it in databases {
+        let results = [("sent", it.sent), ("refused", it.refused), ("dropped", it.dropped)];
+        for (result, count) in results {
+            points.add(&[("target", &it.target), ("result", result)], count as f64);
+        }
+    }
 }
 
 impl Exposition {

@@ -1,6 +1,7 @@
 //! Everything that is told to monitoring systems, as plain values of one moment.
 
 use super::counters::CounterFigures;
+use super::influx::InfluxFigures;
 use danlu_core::Time;
 use danlu_wire::api::{GpuStateName, TaskStateName};
 use danlu_wire::samples::MachineReading;
@@ -81,6 +82,7 @@ pub(crate) struct ServerFigures {
     pub(crate) targets_failing: usize,
     pub(crate) samples_waiting: u64,
     pub(crate) samples_dropped: u64,
+    pub(crate) influx: Vec<InfluxFigures>,
 }
 
 impl MetricsSnapshot {

@@ -61,7 +61,7 @@ fn what_happens_is_counted_once_somebody_asks() {
     );
 }
 
-fn snapshot() -> MetricsSnapshot {
+pub(super) fn snapshot() -> MetricsSnapshot {
     let reading =
         MachineReading { cpu: Some(125), memory_used: Some(2), ..MachineReading::default() };
     MetricsSnapshot {

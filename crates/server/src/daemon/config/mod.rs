@@ -1,6 +1,7 @@
 //! The configuration and the origin of each value: flag, environment variable, file or default.
 
 mod auth;
+mod influx;
 mod limits;
 mod log;
 mod metrics;
@@ -8,6 +9,7 @@ mod notify;
 mod sampling;
 
 pub use auth::AuthConfig;
+pub use influx::{InfluxConfig, InfluxPlace, PointNames};
 pub use limits::Limits;
 pub use log::{LogConfig, LogFormat, LogLevel};
 pub use metrics::{AddressRange, MetricsConfig};
@@ -23,6 +25,7 @@ use danlu_core::limits::SLOTS_PER_GPU;
 use danlu_messages::errors;
 use danlu_spec::Patch;
 use danlu_wire::api::NewNode;
+use influx::InfluxInFile;
 use limits::LimitsInFile;
 use log::LogInFile;
 use metrics::MetricsInFile;
@@ -83,6 +86,8 @@ pub struct Config {
     pub sampling: Sampling,
     /// Reloaded live.
     pub metrics: MetricsConfig,
+    /// Reloaded live.
+    pub influx: Vec<InfluxConfig>,
     /// Other machines. Reloaded live.
     pub nodes: Vec<NewNode>,
     /// Where the configuration file is, or would be.
@@ -114,6 +119,7 @@ struct File {
     sampling: SamplingInFile,
     metric: Vec<MetricInFile>,
     metrics: MetricsInFile,
+    influxdb: Vec<InfluxInFile>,
     log: LogInFile,
     /// `[[node]]`, one for each machine.
     node: Vec<Spanned<NewNode>>,
@@ -293,6 +299,8 @@ impl Config {
             origin(key, said(is_said));
         }
         let metrics = file.metrics.parse(&from)?;
+        origin("influxdb", said(!file.influxdb.is_empty()));
+        let influx = influx::parse(file.influxdb, &from)?;
         for (key, is_said) in file.log.said() {
             origin(key, said(is_said));
         }
@@ -320,6 +328,7 @@ impl Config {
             notify,
             sampling,
             metrics,
+            influx,
             nodes,
             path,
             origins,
@@ -343,6 +352,11 @@ impl Config {
         nodes_file::beside(&self.path)
     }
 
+    /// Somebody is told what happens: it is counted from the start.
+    pub(crate) fn counts(&self) -> bool {
+        self.metrics.wanted || !self.influx.is_empty()
+    }
+
     /// The configuration that a restart would use.
     pub fn again(&self) -> Result<Config, ConfigError> {
         Config::load(self.flags.clone())
@@ -354,7 +368,7 @@ impl Config {
         let now = newer.entries().into_iter();
         let live = |key: &str| {
             let sections = ["gpus.", "limits.", "metrics.", "notify.", "sampling."];
-            let whole = ["resources", "metric"];
+            let whole = ["resources", "metric", "influxdb"];
             whole.contains(&key) || sections.iter().any(|section| key.starts_with(section))
         };
         let now = now.filter(|entry| !live(entry.key));
@@ -413,6 +427,8 @@ impl Config {
         ];
         let values = values.into_iter().chain(self.limits.entries()).chain(self.notify.entries());
         let values = values.chain(self.sampling.entries()).chain(self.metrics.entries());
+        let databases: Vec<String> = self.influx.iter().map(InfluxConfig::label).collect();
+        let values = values.chain([("influxdb", databases.join(", "))]);
         let origin = |key| self.origins.get(key).cloned().unwrap_or_default();
         values.map(|(key, value)| Entry { key, value, origin: origin(key) }).collect()
     }
