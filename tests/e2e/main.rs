@@ -22,6 +22,7 @@ mod gangs;
 mod gpu_sharing;
 mod gpuman;
 mod gpuman_cli;
+mod grafana;
 mod help;
 mod history_upkeep;
 mod hostile_input;

@@ -155,6 +155,7 @@ fn users_are_not_named_unless_asked_for_and_an_admin_alone_may_read() {
         Connection::to(daemon.address()).raw("GET /api/v1/metrics", &bearer("admin"));
     assert_eq!(same.header("content-type"), Some("text/plain; version=0.0.4; charset=utf-8"));
     assert!(String::from_utf8_lossy(&body).contains("danlu_build_info"));
+    assert!(daemon.say(&["metrics"]).contains("danlu_build_info"));
 }
 
 #[test]

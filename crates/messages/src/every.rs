@@ -40,6 +40,7 @@ const TABLES: &[(&str, Table)] = tables![
     cli::logs,
     cli::ls,
     cli::man,
+    cli::metrics,
     cli::move_task,
     cli::node,
     cli::node_import,

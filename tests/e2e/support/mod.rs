@@ -7,6 +7,7 @@ pub(crate) mod fake_server;
 pub(crate) mod http;
 pub(crate) mod influxdb;
 pub(crate) mod os_user;
+pub(crate) mod prometheus;
 pub(crate) mod receiver;
 pub(crate) mod seeded_random;
 pub(crate) mod small_disk;
