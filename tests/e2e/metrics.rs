@@ -3,8 +3,9 @@
 use crate::support::daemon::{Daemon, Setup, until};
 use crate::support::danlu::skip;
 use crate::support::http::Connection;
+use flate2::read::GzDecoder;
 use serde_json::Value;
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -144,15 +145,21 @@ fn users_are_not_named_unless_asked_for_and_an_admin_alone_may_read() {
     };
     let nobody = ask("");
     assert_eq!((nobody.status, &nobody.body["error"]["code"]), (401, &"unauthenticated".into()));
-    let bearer = |scope: &str| {
-        let token = daemon.say(&["token", "new", scope, "-q", "--scope", scope]);
+    let bearer = |name: &str| {
+        let scope = if name == "reader" { "read" } else { "admin" };
+        let token = daemon.say(&["token", "new", name, "-q", "--scope", scope]);
         format!("authorization: Bearer {}\r\n", token.trim())
     };
-    let reader = ask(&bearer("read"));
+    let reader = ask(&bearer("reader"));
     assert_eq!(reader.status, 403, "{}", reader.body);
     assert_eq!(ask(&bearer("admin")).status, 200);
+    let (_, packed) = Connection::to(daemon.address())
+        .raw("GET /metrics", &format!("{}accept-encoding: gzip\r\n", bearer("packed")));
+    let mut unpacked = String::new();
+    GzDecoder::new(packed.as_slice()).read_to_string(&mut unpacked).expect("it is compressed");
+    assert!(unpacked.contains("danlu_build_info"));
     let (same, body) =
-        Connection::to(daemon.address()).raw("GET /api/v1/metrics", &bearer("admin"));
+        Connection::to(daemon.address()).raw("GET /api/v1/metrics", &bearer("other"));
     assert_eq!(same.header("content-type"), Some("text/plain; version=0.0.4; charset=utf-8"));
     assert!(String::from_utf8_lossy(&body).contains("danlu_build_info"));
     assert!(daemon.say(&["metrics"]).contains("danlu_build_info"));

@@ -10,15 +10,12 @@ use std::{
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::support::{
-    daemon::until,
-    danlu::{Watchdog, skip},
-};
+use crate::support::{daemon::until, danlu::skip};
 
 pub(crate) struct InfluxDb {
     directory: TempDir,
     port: u16,
-    child: Option<(Child, Watchdog)>,
+    child: Option<Child>,
 }
 
 const PROGRAM: &str = "/usr/bin/influxd";
@@ -56,14 +53,13 @@ impl InfluxDb {
             .stderr(log)
             .spawn()
             .expect("it starts");
-        let watchdog = Watchdog::on(&child);
-        self.child = Some((child, watchdog));
+        self.child = Some(child);
         let address = self.address();
         until("InfluxDB answers", || std::net::TcpStream::connect(&address).is_ok());
     }
 
     pub(crate) fn stop(&mut self) {
-        if let Some((mut child, _watchdog)) = self.child.take() {
+        if let Some(mut child) = self.child.take() {
             child.kill().expect("it is ours");
             child.wait().expect("it ends");
         }

@@ -10,14 +10,10 @@ use std::{
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::support::{
-    daemon::until,
-    danlu::{Watchdog, skip},
-};
+use crate::support::{daemon::until, danlu::skip};
 
 pub(crate) struct Prometheus {
     child: Child,
-    watchdog: Option<Watchdog>,
     port: u16,
     _directory: TempDir,
 }
@@ -50,8 +46,7 @@ impl Prometheus {
             .stderr(fs::File::create(directory.path().join("log")).expect("a file"))
             .spawn()
             .expect("it starts");
-        let watchdog = Some(Watchdog::on(&child));
-        let prometheus = Prometheus { child, watchdog, port, _directory: directory };
+        let prometheus = Prometheus { child, port, _directory: directory };
         let ready = format!("http://127.0.0.1:{port}/-/ready");
         until("Prometheus answers", || ureq::get(&ready).call().is_ok());
         Some(prometheus)
@@ -92,7 +87,6 @@ impl Prometheus {
 
 impl Drop for Prometheus {
     fn drop(&mut self) {
-        self.watchdog = None;
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -18,10 +18,11 @@ pub(crate) use counters::Counters;
 pub(crate) use influx::{Influx, InfluxFigures, InfluxTarget};
 
 use crate::api::Api;
+use crate::api::encoding::{ContentNegotiation, EncodedBody};
 use arc_swap::ArcSwap;
 use axum::extract::State;
-use axum::http::header;
-use axum::response::IntoResponse;
+use axum::http::HeaderMap;
+use axum::response::Response;
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -58,8 +59,10 @@ impl Metrics {
 }
 
 /// `GET /metrics`, for who was let in.
-pub(crate) async fn page(State(api): State<Api>) -> impl IntoResponse {
+pub(crate) async fn page(State(api): State<Api>, headers: HeaderMap) -> Response {
     api.handle.reader().counters().begin();
     let snapshot = collect::collect(&api, api.metrics.per_user());
-    ([(header::CONTENT_TYPE, exposition::CONTENT_TYPE)], exposition::text(&snapshot))
+    let text = exposition::text(&snapshot).into();
+    let body = Arc::new(EncodedBody::new(exposition::CONTENT_TYPE, "no-store", text));
+    body.answer(&ContentNegotiation::of(&headers)).await
 }
