@@ -99,6 +99,7 @@ pub struct Ready {
 
 /// Serves until told to stop. `ready` is called once requests are accepted.
 pub fn serve(flags: Flags, ready: impl FnOnce(&Ready)) -> Result<(), ServeError> {
+    danlu_node::return_freed_memory();
     let config = Config::load(flags)?;
     let _lock = data_directory::prepare(&config.data)?;
     logging::start(&config.data, &config.log);
