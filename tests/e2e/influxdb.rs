@@ -190,9 +190,13 @@ fn databases_are_changed_without_a_restart() {
     };
     let daemon = server(&config(&first));
     first.wait_for("points", |all| !all.is_empty());
+    first.set(Behaviour::Refuses(503));
+    until("an admin is told", || daemon.say(&["notices"]).contains("InfluxDB"));
     let path = daemon.directory().join("danlu.toml");
     fs::write(&path, config(&second)).expect("a file");
     daemon.say(&["reload"]);
+    until("that is over", || !daemon.say(&["notices"]).contains("InfluxDB"));
+    first.set(Behaviour::Takes);
     let taken = first.messages().len();
     second.wait_for("points", |all| all.len() >= 3);
     assert!(first.messages().len() <= taken + 1, "at most what was under way");

@@ -54,7 +54,11 @@ impl AddressRange {
 
 impl std::fmt::Display for AddressRange {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}/{}", self.address, self.prefix)
+        match (self.address, self.prefix) {
+            (IpAddr::V4(address), 32) => address.fmt(f),
+            (IpAddr::V6(address), 128) => address.fmt(f),
+            (address, prefix) => write!(f, "{address}/{prefix}"),
+        }
     }
 }
 
@@ -154,10 +158,12 @@ mod tests {
         ] {
             assert!(parsed(wrong).is_err(), "{wrong}");
         }
-        let told = parsed("allow = [\"127.0.0.1\"]\ntoken_file = \"/etc/danlu/metrics\"");
+        let told =
+            parsed("allow = [\"127.0.0.1\", \"10.0.0.0/8\"]\ntoken_file = \"/etc/danlu/metrics\"");
         let told = told.expect("it is sound");
         assert!(told.wanted && !told.per_user);
         assert_eq!(told.entries()[0].1, "/etc/danlu/metrics");
+        assert_eq!(told.entries()[1].1, "127.0.0.1, 10.0.0.0/8");
         assert!(!parsed("").expect("it is sound").wanted);
     }
 }

@@ -10,6 +10,7 @@ mod threads;
 pub(crate) use request::InfluxTarget;
 
 use crate::api::Api;
+use crate::daemon::notices::{self, NoticeKind};
 use buffer::{PointBatch, PointBuffer};
 use danlu_messages::server::metrics as msg;
 use std::collections::BTreeSet;
@@ -81,6 +82,11 @@ impl Influx {
     /// Ends the threads of the old configuration and starts those of the new one. What waits for a database that both have is kept.
     pub(crate) fn configure(&self, api: &Api, data: &Path, targets: Vec<InfluxTarget>) {
         self.stop();
+        // Of the old ones; who still fails is told of again.
+        let runtime = tokio::runtime::Handle::current();
+        notices::withdraw(&api.handle, &runtime, |it| {
+            matches!(it, NoticeKind::ExportFailing { .. })
+        });
         let path = data.join("influxdb.db");
         if targets.is_empty() && !path.exists() {
             return;
