@@ -9,6 +9,7 @@ use std::io::{Read as _, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::Instant;
 use std::{env, fs};
 
 /// A server with this configuration; `{dir}` stands for the test's directory, with a token in `token`.
@@ -68,7 +69,8 @@ fn figures_are_valid_and_those_that_the_commands_show() {
         "per = \"gpu\"\ninterval = \"1s\"\n",
     ));
     let running = daemon.submit("-g 2", "exec sleep 600");
-    daemon.submit("-g 4", "exec sleep 600");
+    let waiting = daemon.submit("-g 4", "exec sleep 600");
+    let since = Instant::now();
     daemon.submit("--hold", "true");
     let (bad, good) = (daemon.submit("", "exit 3"), daemon.submit("", "true"));
     daemon.ask(&["wait", &bad, &good]);
@@ -122,6 +124,14 @@ fn figures_are_valid_and_those_that_the_commands_show() {
     assert_eq!(custom("fan", "", "2"), Some(42.0));
     let user = text.lines().find(|line| line.starts_with("danlu_user_gpus_held{"));
     assert!(user.is_some_and(|line| line.ends_with("} 2")), "{user:?}");
+    let waited = since.elapsed().as_secs_f64();
+    daemon.say(&["cancel", "-y", &running]);
+    daemon.wait_until(&waiting, "running");
+    let text_after = read(&daemon);
+    let sum = value(&text_after, "danlu_queue_wait_seconds_sum").expect("it is there");
+    assert!(sum >= waited, "{sum} s, but it waited for {waited} s");
+    let cancelled = "danlu_task_ends_total{outcome=\"cancelled\",class=\"none\"}";
+    assert_eq!(value(&text_after, cancelled), Some(1.0));
     // The numbers of tasks are nobody's label.
     assert!(!text.contains("task=\"") && !text.contains("id=\"1\""), "{text}");
 }
