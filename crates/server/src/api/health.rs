@@ -5,9 +5,10 @@ use super::caller::Caller;
 use super::view::rfc3339;
 use super::{Api, ApiError};
 use crate::daemon::{clock, tls};
+use crate::metrics::InfluxFigures;
 use axum::extract::State;
 use danlu_node::network;
-use danlu_wire::api::{Document, ErrorCode, ServerHealth};
+use danlu_wire::api::{Document, ErrorCode, ExportHealth, ServerHealth};
 use nix::sys::resource::{Resource, getrlimit};
 
 pub(super) async fn health(
@@ -19,6 +20,11 @@ pub(super) async fn health(
     let health =
         looked.map_err(|error| ApiError::new(ErrorCode::Internal, error.to_string(), ""))?;
     Ok(Json(Document::new(health)))
+}
+
+fn export(figures: InfluxFigures) -> ExportHealth {
+    let InfluxFigures { target, waiting, sent: _, refused, dropped, failing } = figures;
+    ExportHealth { target, waiting, refused, dropped, failing }
 }
 
 /// Disks may take a while.
@@ -38,5 +44,6 @@ fn look(api: &Api) -> ServerHealth {
         listening: api.addresses.get().cloned().unwrap_or_default(),
         certificate: certificate.map(|path| path.display().to_string()),
         certificate_ends_at: ends_at.flatten().map(|at| at.to_string()),
+        exports: api.metrics.influx().figures().into_iter().map(export).collect(),
     }
 }

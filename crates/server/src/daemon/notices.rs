@@ -1,6 +1,8 @@
 //! Notices about the server itself, kept in the database until an administrator acknowledges them.
 
 use crate::api::view::rfc3339;
+use crate::daemon::clock;
+use crate::daemon::handle::Handle;
 use crate::store::restore_guard::Loss;
 use crate::store::{Deed, RecordChange, Store, StoreError};
 use arc_swap::ArcSwap;
@@ -72,6 +74,7 @@ pub(crate) fn record(what: NoticeKind, now: Time) -> (RecordChange, Deed) {
         NoticeKind::SchedulingPaused { .. } => "scheduling-paused",
         NoticeKind::MachineDistrusted { .. } => "machine-distrusted",
         NoticeKind::ChannelFailing { .. } => "channel-failing",
+        NoticeKind::ExportFailing { .. } => "export-failing",
         NoticeKind::Unknown => "unknown",
     };
     let id = format!("{name}-{}", now.0);
@@ -86,6 +89,32 @@ pub(crate) fn record(what: NoticeKind, now: Time) -> (RecordChange, Deed) {
     };
     let json = serde_json::to_string(&notice).unwrap_or_default();
     (RecordChange::Put { kind: KIND, id, json }, deed)
+}
+
+/// Puts one up, unless it is there already. Not waited for: the engine may be slow.
+pub(crate) fn raise(handle: &Handle, runtime: &tokio::runtime::Handle, what: NoticeKind) {
+    if handle.notices().all().iter().any(|notice| notice.what == what) {
+        return;
+    }
+    let (record, deed) = record(what, clock::now());
+    let handle = handle.clone();
+    runtime.spawn(async move { drop(handle.keep(vec![record], Some(deed)).await) });
+}
+
+/// Takes those away that are over by themselves.
+pub(crate) fn withdraw(
+    handle: &Handle,
+    runtime: &tokio::runtime::Handle,
+    is_over: impl Fn(&NoticeKind) -> bool,
+) {
+    let all = handle.notices().all();
+    let over = all.iter().filter(|notice| is_over(&notice.what));
+    let changes: Vec<RecordChange> =
+        over.map(|notice| RecordChange::Delete { kind: KIND, id: notice.id.clone() }).collect();
+    if !changes.is_empty() {
+        let handle = handle.clone();
+        runtime.spawn(async move { drop(handle.keep(changes, None).await) });
+    }
 }
 
 impl From<&Loss> for NoticeKind {
@@ -123,6 +152,9 @@ pub fn words(notice: &Notice) -> (String, String) {
         ),
         NoticeKind::ChannelFailing { channel } => {
             (msg::channel_failing(&channel, &at), msg::see_failed_messages().to_owned())
+        }
+        NoticeKind::ExportFailing { target } => {
+            (msg::export_failing(&target, &at), msg::points_are_kept().to_owned())
         }
         NoticeKind::Unknown => (
             msg::notice_id_of_at_is_of_a_kind_that_this_version(&notice.id, &at),

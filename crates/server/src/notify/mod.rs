@@ -19,7 +19,9 @@ mod service;
 mod when_free;
 mod worker;
 
-pub(crate) use channels::{Channels, Delivered, SecretError};
+pub(crate) use channels::{
+    Channels, Delivered, HttpAnswer, HttpClient, HttpRequest, SecretError, SecretText, shown,
+};
 pub(crate) use outbox::{Post, PostState};
 pub(crate) use recipients::Target;
 pub use service::Notifier;

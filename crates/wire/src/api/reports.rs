@@ -46,6 +46,22 @@ pub struct ServerHealth {
     /// When the certificate that it presents is no longer valid; `None` where nothing is encrypted.
     pub certificate: Option<String>,
     pub certificate_ends_at: Option<String>,
+    /// Databases that points are sent to.
+    #[serde(default)]
+    pub exports: Vec<ExportHealth>,
+}
+
+/// A database that points are sent to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ExportHealth {
+    /// Its address and name.
+    pub target: String,
+    /// Points that wait to be written, and those that were given up since the server was started.
+    pub waiting: u64,
+    pub refused: u64,
+    pub dropped: u64,
+    /// What it said last, while it does not take points.
+    pub failing: Option<String>,
 }
 
 /// `GET /server/check`: the database is sound, and has so many of each.
