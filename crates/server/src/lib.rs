@@ -7,6 +7,7 @@ pub mod daemon;
 pub mod fleet;
 pub mod notify;
 pub mod read_model;
+pub mod reports;
 pub mod store;
 pub mod usage;
 mod web;

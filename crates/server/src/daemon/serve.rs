@@ -16,6 +16,7 @@ use crate::fleet::logins::Logins;
 use crate::fleet::remote::Nodes;
 use crate::fleet::{Backends, LiveGpus, Local};
 use crate::notify::{Channels, Notifier, SecretError};
+use crate::reports::Reports;
 use crate::store::disk::Disk;
 use crate::store::restore_guard;
 use crate::store::{EventReader, Store, StoreError};
@@ -109,7 +110,7 @@ pub fn serve(flags: Flags, ready: impl FnOnce(&Ready)) -> Result<(), ServeError>
     let mut disk = Disk::of(&config.data, config.disk_reserve);
     let store = open_store(&config.data.join("danlu.db"), &mut disk)?;
     let channels = Channels::open(&config.notify)?;
-    let events = store.event_reader();
+    let events = [store.event_reader(), store.event_reader()];
     let auth = Auth::load(&store, &config.auth)?;
     let logins = Logins::load(&store, &config.data)?;
     let seen = (live.clone(), usage.clone());
@@ -163,7 +164,8 @@ struct ApiParts<'a> {
     logins: Logins,
     network: &'a Network,
     notifier: Notifier,
-    events: EventReader,
+    /// For those who follow what happens.
+    events: [EventReader; 2],
 }
 
 async fn listen(
@@ -185,6 +187,7 @@ async fn listen(
         config: config.clone(),
         live,
         usage,
+        reports: Reports::new(&config.data, config.reports.keep),
         accounts: Accounts::default(),
         auth,
         connection_limits: ConnectionLimits::new(config),
@@ -195,7 +198,9 @@ async fn listen(
         own_uid,
         notifier: notifier.clone(),
     });
+    let [events, ends] = events;
     let telling = notifier.start(&api, &config.data, events);
+    let booking = api.reports.start(&api, ends);
     let tidying = tokio::spawn(crate::daemon::retention::keep_in_bounds(api.clone()));
     let watching = tokio::spawn(api::watch_accounts(api.clone()));
     let socket = bind_socket(&config.socket, own_uid == 0)?;
@@ -252,6 +257,8 @@ async fn listen(
     notifier.stop();
     // What is under way is sent again by the next server.
     let _ = telling.map(JoinHandle::join);
+    api.reports.stop();
+    let _ = booking.map(JoinHandle::join);
     Ok(())
 }
 
@@ -287,6 +294,7 @@ async fn reload(config: &Config, api: &Api) {
     }
     api.set_limits(&newer.limits);
     api.set_sampling(&newer.sampling);
+    api.reports.set_keep(newer.reports.keep);
     api.nodes.apply(&api.handle, &newer).await;
     if let Err(cause) = configure_node(&api.handle, &newer).await {
         warn!(%cause, "what the configuration says about this machine is not taken over");

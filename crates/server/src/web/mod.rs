@@ -22,6 +22,7 @@ mod page;
 mod page_context;
 mod preferences;
 mod reasons;
+pub(crate) mod report_svg;
 mod rows;
 mod secrets;
 mod security;

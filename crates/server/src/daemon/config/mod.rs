@@ -4,6 +4,7 @@ mod auth;
 mod limits;
 mod log;
 mod notify;
+mod reports;
 mod sampling;
 
 pub use auth::AuthConfig;
@@ -11,6 +12,8 @@ pub use limits::Limits;
 pub use log::{LogConfig, LogFormat, LogLevel};
 pub(crate) use notify::EMAIL;
 pub use notify::{ChannelConfig, EmailConfig, HttpService, MailTls, NotifyConfig, SecretSource};
+pub(crate) use reports::ADMINS;
+pub use reports::ReportsConfig;
 pub use sampling::{CustomMetric, Sampling};
 
 use crate::api::task_template;
@@ -24,6 +27,7 @@ use danlu_wire::api::NewNode;
 use limits::LimitsInFile;
 use log::LogInFile;
 use notify::NotifyInFile;
+use reports::ReportsInFile;
 use sampling::{MetricInFile, SamplingInFile};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -78,6 +82,8 @@ pub struct Config {
     /// Reloaded live.
     pub notify: NotifyConfig,
     pub sampling: Sampling,
+    /// Reloaded live.
+    pub reports: ReportsConfig,
     /// Other machines. Reloaded live.
     pub nodes: Vec<NewNode>,
     /// Where the configuration file is, or would be.
@@ -108,6 +114,7 @@ struct File {
     notify: NotifyInFile,
     sampling: SamplingInFile,
     metric: Vec<MetricInFile>,
+    reports: ReportsInFile,
     log: LogInFile,
     /// `[[node]]`, one for each machine.
     node: Vec<Spanned<NewNode>>,
@@ -281,6 +288,11 @@ impl Config {
         }
         origin("metric", said(!file.metric.is_empty()));
         let sampling = file.sampling.parse(file.metric, &from)?;
+        for (key, is_said) in file.reports.said() {
+            origin(key, said(is_said));
+        }
+        let channels: Vec<&str> = notify.channels.keys().map(String::as_str).collect();
+        let reports = file.reports.parse(&channels, notify.email.is_some(), &from)?;
         for (key, is_said) in file.log.said() {
             origin(key, said(is_said));
         }
@@ -307,6 +319,7 @@ impl Config {
             limits,
             notify,
             sampling,
+            reports,
             nodes,
             path,
             origins,
@@ -340,7 +353,7 @@ impl Config {
         let before = self.entries();
         let now = newer.entries().into_iter();
         let live = |key: &str| {
-            let sections = ["gpus.", "limits.", "notify.", "sampling."];
+            let sections = ["gpus.", "limits.", "notify.", "sampling.", "reports."];
             let whole = ["resources", "metric"];
             whole.contains(&key) || sections.iter().any(|section| key.starts_with(section))
         };
@@ -399,7 +412,7 @@ impl Config {
             ("log.format", self.log.format.as_str().to_owned()),
         ];
         let values = values.into_iter().chain(self.limits.entries()).chain(self.notify.entries());
-        let values = values.chain(self.sampling.entries());
+        let values = values.chain(self.sampling.entries()).chain(self.reports.entries());
         let origin = |key| self.origins.get(key).cloned().unwrap_or_default();
         values.map(|(key, value)| Entry { key, value, origin: origin(key) }).collect()
     }
