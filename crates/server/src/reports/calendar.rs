@@ -104,14 +104,26 @@ impl Unit {
     }
 }
 
-pub(crate) fn day_of(at: Time, zone: &TimeZone) -> Option<Date> {
+fn day_of(at: Time, zone: &TimeZone) -> Option<Date> {
     let stamp = Timestamp::from_millisecond(at.0).ok()?;
     Some(zone.to_datetime(stamp).date())
 }
 
-pub(crate) fn midnight(day: Date, zone: &TimeZone) -> Option<Time> {
+fn midnight(day: Date, zone: &TimeZone) -> Option<Time> {
     let at = day.to_zoned(zone.clone()).ok()?;
     Some(Time(at.timestamp().as_millisecond()))
+}
+
+/// So many days before today, as a date.
+pub(crate) fn first_day(now: Time, zone: &TimeZone, days: i64) -> String {
+    let day = day_of(now, zone).and_then(|day| day.checked_sub(days.days()).ok());
+    day.map(|day| day.to_string()).unwrap_or_default()
+}
+
+/// Between two times as answers have them.
+pub(crate) fn days_between(from: &str, to: &str) -> i64 {
+    let read = |text: &str| text.parse::<Timestamp>().map(|at| at.as_second()).unwrap_or(0);
+    (read(to) - read(from)) / 86_400
 }
 
 /// `Asia/Shanghai`, `+08:00` or `UTC`. `None` if it is not known here.

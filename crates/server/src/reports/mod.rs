@@ -16,7 +16,7 @@ mod piece;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use calendar::{Unit, written_period, zone};
+pub(crate) use calendar::{Unit, days_between, first_day, written_period, zone};
 pub(crate) use figures::{Figures, Waits};
 pub(crate) use fold::{Filters, Grouping, MOST_GROUPINGS, Question};
 pub(crate) use lines::Report;
