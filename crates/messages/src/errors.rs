@@ -411,6 +411,7 @@ messages! {
     range_ends_before_it_begins(from, to) =
         "the range ends before it begins: from {from} to {to}",
         "时间范围的终点早于起点：从 {from} 到 {to}";
+    earlier_first = "give the earlier time first", "请把较早的时间放在前面";
     range_examples =
         "7d, 2026-11-18, 2026-11 or 2026-11-18T09:00:00Z, the earlier one first",
         "例如 7d、2026-11-18、2026-11 或 2026-11-18T09:00:00Z，较早的在前";

@@ -34,7 +34,7 @@ pub(crate) struct ReportArguments {
     #[arg(long, value_name = "NAME", help = msg::model())]
     model: Option<String>,
 
-    #[arg(long, value_name = "ZONE", help = msg::tz())]
+    #[arg(long, value_name = "ZONE", allow_hyphen_values = true, help = msg::tz())]
     tz: Option<String>,
 
     #[arg(long, help = msg::print_one_json_document())]

@@ -9,6 +9,7 @@ pub(crate) mod caller;
 pub(crate) mod cluster;
 mod command;
 pub(crate) mod daemon;
+pub(crate) mod efficiency;
 pub(crate) mod encoding;
 mod error;
 mod events;

@@ -105,7 +105,9 @@ fn operation(route: &Endpoint, generator: &mut SchemaGenerator) -> Value {
             json!({ "description": "Events as they happen", "content": { "text/event-stream": {} } })
         }
         ResponseKind::Csv => json!({ "description": "Lines", "content": { "text/csv": {} } }),
-        ResponseKind::Svg => json!({ "description": "A picture", "content": { "image/svg+xml": {} } }),
+        ResponseKind::Svg => {
+            json!({ "description": "A picture", "content": { "image/svg+xml": {} } })
+        }
         ResponseKind::Archive => {
             json!({ "description": "A tar archive", "content": { "application/x-tar": {} } })
         }

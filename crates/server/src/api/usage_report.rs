@@ -100,6 +100,21 @@ pub(crate) async fn report(
     Ok(view(report, time_zone, own))
 }
 
+/// By user, of a month such as `2026-10`: for administrators.
+pub(crate) async fn of_month(
+    api: &Api,
+    month: &str,
+    zone: &TimeZone,
+) -> Result<UsageReportView, ReportError> {
+    let now = clock::now();
+    let (from, to) = reports::written_period(month, zone).unwrap_or((now, now));
+    let (by, only) = (vec![Grouping::User], Filters::default());
+    let zone = zone.clone();
+    let question = Question { from, to, open: false, now, zone: zone.clone(), by, only };
+    let report = api.reports.ask(api, question).await?;
+    Ok(view(report, zone_name(&zone, to), false))
+}
+
 fn sees_all(api: &Api, caller: &Caller) -> bool {
     caller.visibility(&api.handle.model()).is_whole()
 }
@@ -141,9 +156,8 @@ fn question(api: &Api, caller: &Caller, query: &UsageReportQuery) -> Result<Ques
 }
 
 fn report_moment(given: &str, now: Time) -> Result<Time, ApiError> {
-    moment(given, now).map_err(|_| {
-        ApiError::bad_request(errors::not_a_moment(&given), errors::range_examples())
-    })
+    moment(given, now)
+        .map_err(|_| ApiError::bad_request(errors::not_a_moment(&given), errors::range_examples()))
 }
 
 fn groupings(given: &str) -> Result<Vec<Grouping>, ApiError> {
@@ -247,8 +261,7 @@ fn figures(mut figures: Figures) -> UsageFigures {
             median_seconds: seconds(median),
             p90_seconds: seconds(p90),
         }),
-        gpu_utilization: (measured.known > 0)
-            .then(|| measured.used as f64 / measured.known as f64),
+        gpu_utilization: (measured.known > 0).then(|| measured.used as f64 / measured.known as f64),
         measured_gpu_hours: hours(measured.held),
         idle_gpu_hours: hours(measured.idle),
         energy_kwh: measured.energy as f64 / 3_600_000_000.0,

@@ -187,7 +187,7 @@ async fn listen(
         config: config.clone(),
         live,
         usage,
-        reports: Reports::new(&config.data, config.reports.keep),
+        reports: Reports::new(&config.data, &config.reports),
         accounts: Accounts::default(),
         auth,
         connection_limits: ConnectionLimits::new(config),
@@ -287,14 +287,16 @@ async fn reload(config: &Config, api: &Api) {
         }
     };
     match Channels::open(&newer.notify) {
-        Ok(channels) => api.notifier.configure(channels).await,
+        Ok(channels) => {
+            api.reports.set(&newer.reports);
+            api.notifier.configure(channels).await;
+        }
         Err(cause) => {
             return warn!(%cause, "the configuration is not taken over; nothing changes");
         }
     }
     api.set_limits(&newer.limits);
     api.set_sampling(&newer.sampling);
-    api.reports.set_keep(newer.reports.keep);
     api.nodes.apply(&api.handle, &newer).await;
     if let Err(cause) = configure_node(&api.handle, &newer).await {
         warn!(%cause, "what the configuration says about this machine is not taken over");

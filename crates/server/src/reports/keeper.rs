@@ -150,8 +150,8 @@ impl Keeper {
             let page = self.events.ends(open.booked.event, newest, PAGE)?;
             let last = page.last().map_or(newest, |last| last.number);
             let upto = if page.len() < PAGE as usize { newest } else { last };
-            let runs: BTreeSet<(TaskId, Option<RunId>)> =
-                page.iter().filter_map(|it| names_run(&it.event)).collect();
+            let runs: BTreeSet<(TaskId, Which)> =
+                page.iter().filter_map(|it| to_book(&it.event)).collect();
             let tasks: Vec<TaskId> = runs.iter().map(|(task, _)| *task).collect();
             let model = self.runtime.block_on(with_tasks(api, tasks))?;
             open.note_gpus(&model)?;
@@ -194,11 +194,21 @@ enum Next {
     Retry,
 }
 
-/// The run that has ended; `None` for the last one of the task.
-fn names_run(event: &Event) -> Option<(TaskId, Option<RunId>)> {
+/// Which runs of a task have changed for reports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Which {
+    This(RunId),
+    /// It tells what became of the task.
+    Last,
+    /// None of them tells that any more.
+    All,
+}
+
+fn to_book(event: &Event) -> Option<(TaskId, Which)> {
     match event {
-        Event::RunEnded { run, task, .. } => Some((*task, Some(*run))),
-        Event::TaskFinished { task, .. } | Event::TaskRetried { task } => Some((*task, None)),
+        Event::RunEnded { run, task, .. } => Some((*task, Which::This(*run))),
+        Event::TaskFinished { task, .. } => Some((*task, Which::Last)),
+        Event::TaskRetried { task } => Some((*task, Which::All)),
         _ => None,
     }
 }
@@ -230,13 +240,17 @@ impl OpenBook {
         &mut self,
         api: &Api,
         model: &ReadModel,
-        runs: BTreeSet<(TaskId, Option<RunId>)>,
+        runs: BTreeSet<(TaskId, Which)>,
     ) -> Vec<Piece> {
         let mut found = Vec::new();
-        for (task, run) in runs {
+        for (task, which) in runs {
             let Some(task) = model.tasks.get(&task) else { continue };
-            let run = run.or(task.trail().last_run).and_then(|run| model.runs.get(&run));
-            if let Some(run) = run.filter(|run| run.is_ended()) {
+            let wanted = |run: &&Run| match which {
+                Which::This(id) => run.id == id,
+                Which::Last => task.trail().last_run == Some(run.id),
+                Which::All => true,
+            };
+            for run in model.runs_of(task.id).filter(|run| run.is_ended()).filter(wanted) {
                 found.extend(self.pieces(api, model, task, run));
             }
         }

@@ -98,10 +98,7 @@ fn prefix(key: &LineKey, place: usize) -> Prefix {
 }
 
 /// Who has used most comes first.
-fn ranks(
-    by: &[Grouping],
-    lines: &HashMap<LineKey, Figures>,
-) -> HashMap<Prefix, i64> {
+fn ranks(by: &[Grouping], lines: &HashMap<LineKey, Figures>) -> HashMap<Prefix, i64> {
     let mut ranks: HashMap<Prefix, i64> = HashMap::new();
     for (key, figures) in lines {
         for place in 0..by.len() {

@@ -22,9 +22,11 @@ pub(crate) use fold::{Filters, Grouping, MOST_GROUPINGS, Question};
 pub(crate) use lines::Report;
 
 use crate::api::Api;
+use crate::daemon::config::ReportsConfig;
 use crate::read_model::{News, ReadModel};
 use crate::store::EventReader;
 use crate::usage::Usage;
+use arc_swap::ArcSwap;
 use danlu_core::{GpuId, Span};
 use file::{Book, run_number};
 use fold::{FilterIds, Fold, UNKNOWN};
@@ -33,7 +35,7 @@ use names::Names;
 use piece::{RunFacts, first_start, pieces};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -52,8 +54,7 @@ pub struct Reports {
 #[derive(Debug)]
 struct ReportsShared {
     path: PathBuf,
-    /// How long rows are kept, in milliseconds.
-    keep: AtomicU64,
+    settings: ArcSwap<ReportsConfig>,
     /// The keeper knows that there is news.
     told: AtomicBool,
     /// Tasks from before are not all booked yet.
@@ -75,7 +76,7 @@ pub(crate) enum ReportError {
 
 impl ReportsShared {
     fn keep(&self) -> Span {
-        Span(self.keep.load(Ordering::Relaxed))
+        self.settings.load().keep
     }
 }
 
@@ -87,11 +88,11 @@ const LONGEST: Duration = Duration::from_secs(10);
 const ROWS: u32 = 4_096;
 
 impl Reports {
-    pub fn new(data: &Path, keep: Span) -> Reports {
+    pub fn new(data: &Path, settings: &ReportsConfig) -> Reports {
         let (inbox, waiting) = channel();
         let shared = ReportsShared {
             path: data.join("reports.db"),
-            keep: AtomicU64::new(keep.0),
+            settings: ArcSwap::from_pointee(settings.clone()),
             told: AtomicBool::new(false),
             reading_history: AtomicBool::new(true),
             readers: Semaphore::new(MOST_READERS),
@@ -121,8 +122,12 @@ impl Reports {
         let _ = self.inbox.send(KeeperMessage::Stop);
     }
 
-    pub(crate) fn set_keep(&self, keep: Span) {
-        self.shared.keep.store(keep.0, Ordering::Relaxed);
+    pub(crate) fn set(&self, settings: &ReportsConfig) {
+        self.shared.settings.store(Arc::new(settings.clone()));
+    }
+
+    pub(crate) fn settings(&self) -> Arc<ReportsConfig> {
+        self.shared.settings.load_full()
     }
 
     /// With all that has ended by now, and what runs so far.
@@ -131,9 +136,7 @@ impl Reports {
         // Before what has ended is booked: a run is then in one of them, or in both, and counted once.
         let model = api.handle.model();
         let (reply, caught_up) = oneshot::channel();
-        self.inbox
-            .send(KeeperMessage::CatchUp(reply))
-            .map_err(|_| ReportError::Unavailable)?;
+        self.inbox.send(KeeperMessage::CatchUp(reply)).map_err(|_| ReportError::Unavailable)?;
         let _ = tokio::time::timeout(CATCH_UP, caught_up).await;
         let (shared, usage) = (Arc::clone(&self.shared), api.usage.clone());
         let answer = move || answer(&shared, &usage, &model, &question);
@@ -165,8 +168,7 @@ fn answer(
             summary: summary.as_ref(),
         };
         let gpu = |gpu: &GpuId| gpus.get(gpu).cloned();
-        let found =
-            pieces(&facts, &mut names, |part| node_name(model, part), gpu, question.now);
+        let found = pieces(&facts, &mut names, |part| node_name(model, part), gpu, question.now);
         live.insert(run_number(run.id), found);
     }
     let filters = filters(&question.only, &names);

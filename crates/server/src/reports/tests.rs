@@ -63,7 +63,8 @@ fn some_pieces() -> impl Strategy<Value = Vec<Piece>> {
 fn some_grouping() -> impl Strategy<Value = Vec<Grouping>> {
     let of = |names: &'static [Grouping]| proptest::sample::subsequence(names, 0..=names.len());
     let names = of(&[Grouping::User, Grouping::Project, Grouping::Node, Grouping::Model]);
-    let unit = proptest::sample::select(vec![None, Some(Unit::Day), Some(Unit::Week), Some(Unit::Month)]);
+    let unit =
+        proptest::sample::select(vec![None, Some(Unit::Day), Some(Unit::Week), Some(Unit::Month)]);
     (names, unit).prop_map(|(names, unit)| {
         names.into_iter().take(2).chain(unit.map(Grouping::Period)).collect()
     })
@@ -254,7 +255,8 @@ fn every_attempt_and_every_machine_counts() {
         );
         serde_json::from_str(&json).unwrap()
     };
-    let runs = [run(4, 3_000, [13_500, 23_500], "preempted"), run(5, 50_000, [60_500; 2], "cuda_oom")];
+    let runs =
+        [run(4, 3_000, [13_500, 23_500], "preempted"), run(5, 50_000, [60_500; 2], "cuda_oom")];
     let models: BTreeMap<&str, &str> = [("a", "A100"), ("b", "A100"), ("c", "H100")].into();
     let model = |gpu: &GpuId| models.get(&*gpu.0).map(|model| (*model).to_owned());
     let mut names = Names::default();

@@ -49,8 +49,7 @@ impl Columns {
         let unit = report.by.iter().find(|name| crate::api::usage_report::is_period(name))?;
         let mut sums: BTreeMap<String, f64> = BTreeMap::new();
         for group in &report.groups {
-            *sums.entry(name_of(group, report, Some(unit))).or_default() +=
-                group.figures.gpu_hours;
+            *sums.entry(name_of(group, report, Some(unit))).or_default() += group.figures.gpu_hours;
         }
         let mut names: Vec<(String, f64)> = sums.into_iter().collect();
         names.sort_by(|(_, one), (_, other)| other.total_cmp(one));
@@ -295,6 +294,9 @@ mod tests {
         assert_eq!(scale(7.3), (8.0, 2.0));
         assert_eq!(scale(100.0), (100.0, 50.0));
         assert_eq!(scale(0.0).0, 1.0);
-        assert_eq!([0.0, 0.02, 0.5, 12.34, 1234.5].map(amount), ["0", "0.020", "0.50", "12.3", "1234"]);
+        assert_eq!(
+            [0.0, 0.02, 0.5, 12.34, 1234.5].map(amount),
+            ["0", "0.020", "0.50", "12.3", "1234"]
+        );
     }
 }

@@ -183,7 +183,8 @@ fn row(name: String, figures: &UsageFigures, most: f64) -> ReportRow {
         running: figures.running,
         failed: figures.failed + figures.timed_out,
         wait: figures.wait.map_or_else(nothing, |wait| {
-            let (median, p90) = (words::length(wait.median_seconds), words::length(wait.p90_seconds));
+            let (median, p90) =
+                (words::length(wait.median_seconds), words::length(wait.p90_seconds));
             format!("{median} · {p90}")
         }),
         used: figures.gpu_utilization.map_or_else(nothing, |percent| format!("{percent:.0} %")),

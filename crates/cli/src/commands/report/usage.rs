@@ -66,7 +66,10 @@ fn query(arguments: &ReportArguments) -> String {
         ("tz", Some(&zone)),
     ];
     let given = given.into_iter().filter_map(|(name, value)| Some((name, value?)));
-    given.map(|(name, value)| format!("{name}={}", query_value(value))).collect::<Vec<_>>().join("&")
+    given
+        .map(|(name, value)| format!("{name}={}", query_value(value)))
+        .collect::<Vec<_>>()
+        .join("&")
 }
 
 fn own_zone() -> String {
@@ -82,9 +85,8 @@ fn picture(client: &Client, query: &str, path: &Path) -> Result<(), Failure> {
         return Err(Failure::new(Exit::Usage, msg::not_svg(&shown)).hint(msg::end_in_svg()));
     }
     let svg = client.get_document(&format!("/reports/usage.svg?{query}"))?;
-    let failed = |cause: io::Error| {
-        Failure::new(Exit::Refused, msg::could_not_write(&shown, &cause))
-    };
+    let failed =
+        |cause: io::Error| Failure::new(Exit::Refused, msg::could_not_write(&shown, &cause));
     fs::write(path, svg).map_err(failed)?;
     screen::print(&msg::wrote(&shown))
 }
