@@ -3,6 +3,7 @@
 use crate::support::daemon::{Daemon, Setup, until};
 use crate::support::danlu::answer;
 use crate::support::http::{Connection, Reply};
+use crate::support::receiver::{Received, Receiver};
 use serde_json::{Value, json};
 use std::fs;
 
@@ -261,4 +262,68 @@ fn with_own_visibility_nobody_but_administrators_sees_what_others_used() {
     assert_eq!(tasks(&ann, "user=owner-of-it").0, 404, "as one who does not exist");
     assert_eq!(tasks(&ann, "project=secret-project"), (200, Some(0)));
     assert_eq!(tasks(&admin, "user=owner-of-it"), (200, Some(1)));
+}
+
+/// Moves all that is booked to the middle of the last month; the month is returned.
+fn to_last_month(daemon: &Daemon) -> String {
+    let today = jiff::Zoned::now().date();
+    let day = today.first_of_month().yesterday().expect("a day").with().day(15).build();
+    let day = day.expect("the 15th");
+    let days = jiff::Zoned::now().date().since(day).expect("in the past").get_days();
+    let book = rusqlite::Connection::open(daemon.data().join("reports.db")).expect("it is there");
+    let moved = book.execute(
+        "UPDATE piece SET ended = ended - ?1, begun = begun - ?1",
+        [i64::from(days) * 86_400_000],
+    );
+    assert!(moved.expect("it is ours") > 0);
+    day.strftime("%Y-%m").to_string()
+}
+
+/// The server was away when the month ended; it is told once, whatever happens then.
+#[test]
+fn the_last_month_is_told_once() {
+    let receiver = Receiver::start();
+    let directory = tempfile::tempdir().expect("a directory");
+    let config = directory.path().join("danlu.toml");
+    let text = format!(
+        "[notify]\nurl = \"http://gpu.example\"\n[notify.webhook.hook]\nurl = \"{}\"\n[reports]\nmonthly = [\"hook\"]\n",
+        receiver.url()
+    );
+    fs::write(&config, text).expect("a file");
+    let mut setup = Setup::simulated(2);
+    setup.arguments.extend(["--config".to_owned(), config.display().to_string()]);
+    let mut daemon = Daemon::start_in(directory, setup);
+    let good = daemon.submit("-g 2", "sleep 0.2");
+    let bad = daemon.submit("-g 1", "exit 3");
+    daemon.wait_until(&good, "succeeded");
+    daemon.wait_until(&bad, "failed");
+    assert_eq!(report(&daemon, "")["total"]["tasks"], 2);
+    daemon.terminate();
+    let month = to_last_month(&daemon);
+    daemon.start_again();
+    let monthly = |all: &[Received]| all.iter().filter(|it| it.kind() == "monthly").count();
+    let all = receiver.wait_for("the month", |all| monthly(all) > 0);
+    assert_eq!(all.len(), 1, "{all:?}");
+    assert_eq!(all[0].body["month"]["month"], json!(month));
+    assert_eq!(all[0].body["month"]["total"]["tasks"], 2);
+    assert_eq!(all[0].body["month"]["failures"], json!([["other", 1]]));
+    let text = all[0].body["text"].as_str().expect("text");
+    for words in [
+        format!("http://gpu.example/reports?since={month}&until={month}"),
+        format!("http://gpu.example/api/v1/reports/usage.csv?by=user&since={month}"),
+        "1 of them failed".to_owned(),
+        "Used most:".to_owned(),
+    ] {
+        assert!(text.contains(&words), "{words}: {text}");
+    }
+    let of_month = report(&daemon, &format!("--since {month} --until {month}"));
+    assert_eq!(of_month["total"]["tasks"], 2, "the same as anybody can ask for");
+    daemon.crash_and_restart();
+    daemon.terminate();
+    daemon.start_again();
+    // Another one behind it: nothing came in between.
+    let last = daemon.submit("--notify end:hook", "true");
+    daemon.wait_until(&last, "succeeded");
+    let all = receiver.wait_for("the end", |all| all.iter().any(|it| it.kind() == "end"));
+    assert_eq!(monthly(&all), 1, "{all:?}");
 }
