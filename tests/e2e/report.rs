@@ -47,7 +47,7 @@ fn by_hand(daemon: &Daemon, tasks: &[String]) -> f64 {
     };
     let of_task = |id: &String| {
         let told = daemon.json(&["show", id, "--json"]);
-        let runs = told["runs"].as_array().expect("a list").clone();
+        let runs = told["task"]["runs"].as_array().expect("a list").clone();
         let gpus = told["task"]["gpus"].as_f64().expect("a number");
         runs.iter().map(|run| hours(run, gpus)).sum::<f64>()
     };
@@ -225,7 +225,7 @@ fn with_own_visibility_nobody_but_administrators_sees_what_others_used() {
     }
     let ann_token =
         ask(&daemon, &ann, "POST /api/v1/tokens", &json!({ "name": "cli", "scope": "read" }));
-    let ann_token = ann_token.body["token"].as_str().expect("a token").to_owned();
+    let ann_token = ann_token.body["secret"].as_str().expect("a token").to_owned();
     let command_of_ann = |options: &[&str]| {
         let mut command = daemon.command(&["report"]);
         command.args(options).env("DANLU_SERVER", format!("http://{}", daemon.address()));

@@ -116,7 +116,6 @@ const SAME: &[&str] = &[
     "cli::ls::gpus",
     "cli::notify::usage_channels",
     "cli::program::nothing",
-    "cli::report::p90_wait",
     "cli::resume_queue::danlu_resume_queue",
     "cli::top::sort_gpus",
     "cli::top::title_gpus",

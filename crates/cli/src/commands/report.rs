@@ -1,7 +1,9 @@
 //! `danlu report`: what was used, by whom and when; and how good predictions were.
 
+mod bars;
 mod predictions;
 mod usage;
+mod usage_table;
 
 use std::path::PathBuf;
 

@@ -5,6 +5,7 @@ messages! {
     usage = "danlu report [OPTIONS]", "danlu report [选项]";
     help =
         "Of a run that began before or ends after this time, only the part within it counts; what runs counts so far.\n\
+         WAIT is the median from submission to the first start; nine of ten waited no longer than P90.\n\
          Use and energy are those of GPUs that could be measured. Every attempt counts, also of removed tasks.\n\n\
          Examples:\n  \
          danlu report                               by user, the last 30 days\n  \
@@ -14,6 +15,7 @@ messages! {
          danlu report --by user,day --plot use.svg  as a picture\n  \
          danlu report --predictions                 how good predictions were",
         "跨越时间范围边界的运行只计范围内的部分；正在运行的计到目前为止。\n\
+         等待是从提交到首次启动的中位数；十个任务中有九个不超过 P90。\n\
          利用率与能耗只统计能够测量的 GPU。每次尝试都计入，包括已移除的任务。\n\n\
          示例：\n  \
          danlu report                               按用户，最近 30 天\n  \
@@ -53,8 +55,8 @@ messages! {
     share = "SHARE", "占比";
     tasks = "TASKS", "任务";
     failed = "FAILED", "失败";
-    median_wait = "WAITED", "等待";
-    p90_wait = "90 %", "90 %";
+    median_wait = "WAIT", "等待";
+    p90_wait = "WAIT P90", "等待 P90";
     used = "GPU USE", "利用率";
     idle = "IDLE H", "空闲小时";
     energy = "KWH", "千瓦时";
