@@ -114,7 +114,10 @@ impl Columns {
                 from += hours;
             }
             if place % every == 0 {
-                body += &text(middle, HEIGHT - 8.0, "middle", &self.periods[place]);
+                // Within the picture, also at its end.
+                let half = wide(&self.periods[place]) / 2.0;
+                let at = middle.clamp(half, (width - half).max(half));
+                body += &text(at, HEIGHT - 8.0, "middle", &self.periods[place]);
             }
         }
         let (legend, tall) = self.legend(width);

@@ -65,6 +65,8 @@ struct ReportsPage<'a> {
 
 struct ReportRow {
     name: String,
+    /// What it did day by day.
+    address: Option<String>,
     /// Percent of the largest.
     share: u32,
     gpu_hours: String,
@@ -116,8 +118,8 @@ pub(super) async fn reports(
     // Too many lines for a picture are no reason to show no table.
     let chart = chart.ok().filter(|chart| chart.total.gpu_hours > 0.0);
     let draw = |width| chart.as_ref().map(|chart| drawing(chart, width)).unwrap_or_default();
-    let address = |by: &str, since: &str, until: &str| {
-        let parts = [("by", by), ("since", since), ("until", until), ("user", &given.user)];
+    let address_of = |by: &str, since: &str, until: &str, user: &str| {
+        let parts = [("by", by), ("since", since), ("until", until), ("user", user)];
         let parts = parts.into_iter().chain(zone_given.then_some(("tz", given.tz.as_str())));
         let parts: Vec<String> = parts
             .filter(|(_, value)| !value.is_empty())
@@ -125,6 +127,7 @@ pub(super) async fn reports(
             .collect();
         format!("/reports?{}", parts.join("&"))
     };
+    let address = |by: &str, since: &str, until: &str| address_of(by, since, until, &given.user);
     let range = |days: i64| Choice {
         words: msg::last_days(&days),
         address: address(&by, &day(days), ""),
@@ -139,7 +142,10 @@ pub(super) async fn reports(
     let row = |group: &UsageGroup| {
         let names = report.by.iter();
         let names = names.map(|name| words::key(name, group.key.get(name).cloned().flatten()));
-        row(names.collect::<Vec<String>>().join(", "), &group.figures, most)
+        let user = group.key.get("user").cloned().flatten().filter(|_| by == "user");
+        let address = user.map(|user| address_of("day", &since, &given.until, &user));
+        let name = names.collect::<Vec<String>>().join(", ");
+        ReportRow { address, ..row(name, &group.figures, most) }
     };
     let lines: Vec<ReportRow> = report.groups.iter().take(MOST_LINES).map(row).collect();
     Ok(page(&ReportsPage {
@@ -176,6 +182,7 @@ fn row(name: String, figures: &UsageFigures, most: f64) -> ReportRow {
         failures.iter().map(|(class, count)| words::class_and_count(class, count)).collect();
     ReportRow {
         name,
+        address: None,
         share: if most > 0.0 { (figures.gpu_hours / most * 100.0).round() as u32 } else { 0 },
         gpu_hours: words::number(figures.gpu_hours),
         cpu_hours: words::number(figures.cpu_hours),
