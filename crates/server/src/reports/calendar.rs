@@ -122,7 +122,7 @@ pub(crate) fn first_day(now: Time, zone: &TimeZone, days: i64) -> String {
 
 /// Between two times as answers have them.
 pub(crate) fn days_between(from: &str, to: &str) -> i64 {
-    let read = |text: &str| text.parse::<Timestamp>().map(|at| at.as_second()).unwrap_or(0);
+    let read = |text: &str| text.parse::<Timestamp>().map_or(0, Timestamp::as_second);
     (read(to) - read(from)) / 86_400
 }
 

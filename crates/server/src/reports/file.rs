@@ -2,13 +2,13 @@
 //!
 //! Invariant: pieces and the cursor over the events change in one transaction, so that an event is booked exactly once.
 
+use super::codes::{failure_code, failure_of, run_number, run_of};
 use super::names::{NameId, Names};
 use super::piece::{Measured, Piece, TaskCount};
-use danlu_core::{Epoch, FailureClass, GpuId, RunId, UserId};
+use danlu_core::{Epoch, GpuId, UserId};
 use danlu_node::private;
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, params};
 use std::collections::BTreeMap;
-use std::io;
 use std::path::Path;
 use std::time::Duration;
 
@@ -58,7 +58,7 @@ impl Book {
         let (application, version) = (number("application_id")?, number("user_version")?);
         if (application, version) != (0, 0) && (application != APPLICATION || version > VERSION) {
             let what = format!("it is of kind {application:x} and version {version}");
-            return Err(unusable(io::Error::other(what)));
+            return Err(unusable(what));
         }
         connection.execute_batch(
             "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = 4194304;",
@@ -134,7 +134,7 @@ impl Book {
         while let Some(row) = rows.next()? {
             let id = names.id(row.get_ref(1)?.as_str()?);
             if i64::from(id.0) != row.get::<_, i64>(0)? {
-                return Err(unusable(io::Error::other("the names are not in order")));
+                return Err(unusable("the names are not in order"));
             }
         }
         Ok(names)
@@ -242,70 +242,13 @@ impl Book {
     }
 }
 
-/// As the main database numbers them.
-pub(super) fn run_number(run: RunId) -> i64 {
-    i64::from(run.epoch.0) << 40 | i64::try_from(run.number).unwrap_or(i64::MAX)
-}
-
-fn run_of(number: i64) -> RunId {
-    let epoch = Epoch(u32::try_from(number >> 40).unwrap_or(u32::MAX));
-    RunId { epoch, number: (number & ((1 << 40) - 1)).unsigned_abs() }
-}
-
-impl TaskCount {
-    fn code(self) -> i64 {
-        match self {
-            TaskCount::Running => 0,
-            TaskCount::Succeeded => 1,
-            TaskCount::Failed => 2,
-            TaskCount::Cancelled => 3,
-            TaskCount::TimedOut => 4,
-        }
-    }
-
-    /// What runs is never in the file.
-    fn of_code(code: i64) -> Option<TaskCount> {
-        match code {
-            1 => Some(TaskCount::Succeeded),
-            2 => Some(TaskCount::Failed),
-            3 => Some(TaskCount::Cancelled),
-            4 => Some(TaskCount::TimedOut),
-            _ => None,
-        }
-    }
-}
-
-/// Never given to another class.
-fn failure_code(class: FailureClass) -> i64 {
-    match class {
-        FailureClass::Launch => 1,
-        FailureClass::CudaOom => 2,
-        FailureClass::HostOom => 3,
-        FailureClass::Nccl => 4,
-        FailureClass::GpuHardware => 5,
-        FailureClass::Timeout => 6,
-        FailureClass::Preempted => 7,
-        FailureClass::PythonException => 8,
-        FailureClass::EnvMissing => 9,
-        FailureClass::DiskFull => 10,
-        FailureClass::CommandNotFound => 11,
-        FailureClass::Killed => 12,
-        FailureClass::NodeLost => 13,
-        FailureClass::Other => 14,
-    }
-}
-
-fn failure_of(code: i64) -> Option<FailureClass> {
-    FailureClass::ALL.into_iter().find(|class| failure_code(*class) == code)
-}
-
 fn flags(write: bool) -> OpenFlags {
     let access =
         if write { OpenFlags::SQLITE_OPEN_READ_WRITE } else { OpenFlags::SQLITE_OPEN_READ_ONLY };
     access | OpenFlags::SQLITE_OPEN_NO_MUTEX
 }
 
-fn unusable(why: io::Error) -> rusqlite::Error {
+fn unusable(why: impl std::fmt::Display) -> rusqlite::Error {
     let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CANTOPEN);
     rusqlite::Error::SqliteFailure(code, Some(why.to_string()))
 }

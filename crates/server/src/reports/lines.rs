@@ -57,7 +57,7 @@ pub(super) fn report(
     let ranks = ranks(by, &fold.lines);
     let lines = fold.lines.iter().map(|(key, figures)| {
         let of = (0..by.len()).map(|place| word(place, key[place])).collect();
-        let order: Vec<(i64, Option<String>)> = (0..by.len())
+        let order: LineOrder = (0..by.len())
             .map(|place| match by[place] {
                 Grouping::Period(_) => (i64::from(key[place]), None),
                 Grouping::User | Grouping::Project | Grouping::Node | Grouping::Model => {
@@ -68,7 +68,7 @@ pub(super) fn report(
             .collect();
         (order, ReportLine { of, figures: figures.clone() })
     });
-    let mut lines: Vec<(Vec<(i64, Option<String>)>, ReportLine)> = lines.collect();
+    let mut lines: Vec<(LineOrder, ReportLine)> = lines.collect();
     lines.sort_by(|(one, _), (other, _)| one.cmp(other));
     let is_period = |it: &Grouping| match it {
         Grouping::Period(_) => true,
@@ -89,6 +89,8 @@ pub(super) fn report(
     }
 }
 
+/// For each grouping a number, the smallest first, then the name.
+type LineOrder = Vec<(i64, Option<String>)>;
 type Prefix = (usize, LineKey);
 
 fn prefix(key: &LineKey, place: usize) -> Prefix {

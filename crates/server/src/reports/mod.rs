@@ -6,6 +6,7 @@
 //! Invariant: nobody waits for it but who asks for a report.
 
 mod calendar;
+mod codes;
 mod figures;
 mod file;
 mod fold;
@@ -27,8 +28,9 @@ use crate::read_model::{News, ReadModel};
 use crate::store::EventReader;
 use crate::usage::Usage;
 use arc_swap::ArcSwap;
+use codes::run_number;
 use danlu_core::{GpuId, Span};
-use file::{Book, run_number};
+use file::Book;
 use fold::{FilterIds, Fold, UNKNOWN};
 use keeper::{Keeper, KeeperMessage, node_name};
 use names::Names;

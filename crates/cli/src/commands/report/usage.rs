@@ -18,9 +18,8 @@ const USUAL_WIDTH: usize = 80;
 
 pub(super) fn run(client: &Client, arguments: &ReportArguments) -> Result<(), Failure> {
     let query = query(arguments);
-    match &arguments.plot {
-        Some(Some(path)) => return picture(client, &query, path),
-        Some(None) | None => {}
+    if let Some(Some(path)) = &arguments.plot {
+        return picture(client, &query, path);
     }
     if arguments.csv {
         return screen::print(&client.get_document(&format!("/reports/usage.csv?{query}"))?);

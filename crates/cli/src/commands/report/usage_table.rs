@@ -114,7 +114,7 @@ fn numbers(report: &UsageReportView, most: f64, width: Option<usize>) -> Vec<Num
         let names = report.groups.iter().map(|group| width::of(&names(report, group)[place]));
         names.max().unwrap_or(0).clamp(width::of(heading(&report.by[place])), LONGEST_NAME)
     };
-    let mut left = (0..report.by.len()).map(name).fold(width, |left, of| left.saturating_sub(of));
+    let mut left = (0..report.by.len()).map(name).fold(width, usize::saturating_sub);
     let lines = || report.groups.iter().map(|group| &group.figures).chain([&report.total]);
     let fits = |number: &Number| {
         let cells = lines().map(|of| width::of(number.cell(of, &report.total, most).words()));

@@ -56,7 +56,7 @@ impl Postman {
         let mut to: Vec<Recipient> = Vec::new();
         for name in &api.reports.settings().monthly {
             match name == ADMINS {
-                true => to.extend(self.around(&api, |around| around.admins())),
+                true => self.around(&api, |around| to.extend(around.admins())),
                 false => {
                     let target = Target::named(name);
                     to.push(Recipient { user: None, target, can_wait: false });
