@@ -87,21 +87,21 @@ fn what_was_used_is_told_by_everything_and_survives() {
     let only = report(&daemon, "--project vision --by day --since 1d");
     assert!(is(&only["total"]["gpu_hours"], by_hand(&daemon, std::slice::from_ref(&good))));
 
-    // Who removes a task has used it all the same; neither a crash nor a lost file changes anything.
+    // Who removes a task has used it all the same; neither a crash nor a damaged file changes that.
     daemon.say(&["rm", "--yes", &bad]);
     daemon.crash_and_restart();
     let again = report(&daemon, "");
     assert!(is(&again["total"]["gpu_hours"], hours), "{again}");
     assert_eq!(again["total"]["tasks"], 3);
     daemon.terminate();
-    for name in ["reports.db", "reports.db-wal", "reports.db-shm"] {
-        let _ = fs::remove_file(daemon.data().join(name));
-    }
+    let file = daemon.data().join("reports.db");
+    fs::write(&file, "this is no database, however long one looks at it".repeat(99)).expect("ours");
     daemon.start_again();
     until("it is read again", || report(&daemon, "")["complete"] == true);
     let rest = report(&daemon, "");
     assert_eq!(rest["total"]["tasks"], 2, "what is removed is known to that file alone: {rest}");
     assert!(is(&rest["total"]["gpu_hours"], by_hand(&daemon, &[good, twice])), "{rest}");
+    assert!(file.with_extension("db.unreadable").exists(), "it is kept for who wants to mend it");
 }
 
 #[test]

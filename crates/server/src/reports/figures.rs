@@ -79,6 +79,21 @@ impl Figures {
         }
     }
 
+    pub(super) fn plus(&mut self, other: &Figures) {
+        self.gpu += other.gpu;
+        self.cpu += other.cpu;
+        self.running += other.running;
+        self.succeeded += other.succeeded;
+        self.failed += other.failed;
+        self.cancelled += other.cancelled;
+        self.timed_out += other.timed_out;
+        for (class, count) in &other.failures {
+            *self.failures.entry(*class).or_default() += count;
+        }
+        self.measured.plus(other.measured);
+        self.waits.extend(&other.waits);
+    }
+
     pub(crate) fn tasks(&self) -> u64 {
         self.running + self.succeeded + self.failed + self.cancelled + self.timed_out
     }
@@ -122,21 +137,6 @@ fn portion(amount: i64, until: i64, whole: i64) -> i64 {
 
 #[cfg(test)]
 impl Figures {
-    pub(super) fn plus(&mut self, other: &Figures) {
-        self.gpu += other.gpu;
-        self.cpu += other.cpu;
-        self.running += other.running;
-        self.succeeded += other.succeeded;
-        self.failed += other.failed;
-        self.cancelled += other.cancelled;
-        self.timed_out += other.timed_out;
-        for (class, count) in &other.failures {
-            *self.failures.entry(*class).or_default() += count;
-        }
-        self.measured.plus(other.measured);
-        self.waits.extend(&other.waits);
-    }
-
     /// The sum of the waits, which are none then.
     pub(super) fn take_waits(&mut self) -> i64 {
         std::mem::take(&mut self.waits).into_iter().sum()

@@ -105,7 +105,6 @@ pub(crate) struct Fold {
     to: i64,
     open: bool,
     only: FilterIds,
-    pub(crate) total: Figures,
     pub(crate) lines: HashMap<LineKey, Figures>,
 }
 
@@ -130,7 +129,6 @@ impl Fold {
             to: to.0,
             open: question.open,
             only,
-            total: Figures::default(),
             lines: HashMap::new(),
         })
     }
@@ -143,16 +141,6 @@ impl Fold {
         if !self.only.lets_through(piece) {
             return Ok(());
         }
-        if piece.begun < self.to && piece.ended >= self.from {
-            self.total.add_time(piece, self.from, self.to);
-            // Those that it touches.
-            let first = self.periods.of(piece.begun.max(self.from));
-            let last = self.periods.of(piece.ended.min(self.to - 1));
-            for place in first..=last {
-                let (from, to) = self.periods.bounds(place);
-                self.line(piece, place)?.add_time(piece, from, to);
-            }
-        }
         let ends_here = match piece.task {
             Some(TaskCount::Running) => self.open || piece.ended <= self.to,
             Some(
@@ -163,12 +151,36 @@ impl Fold {
             )
             | None => piece.ended >= self.from && (self.open || piece.ended < self.to),
         };
-        if ends_here && (piece.task.is_some() || piece.failure.is_some()) {
-            self.total.add_end(piece);
-            let place = self.periods.of(piece.ended);
-            self.line(piece, place)?.add_end(piece);
+        let ends_in = (ends_here && (piece.task.is_some() || piece.failure.is_some()))
+            .then(|| self.periods.of(piece.ended));
+        let mut ended = false;
+        if piece.begun < self.to && piece.ended >= self.from {
+            // Those that it touches.
+            let first = self.periods.of(piece.begun.max(self.from));
+            let last = self.periods.of(piece.ended.min(self.to - 1));
+            for place in first..=last {
+                let (from, to) = self.periods.bounds(place);
+                let line = self.line(piece, place)?;
+                line.add_time(piece, from, to);
+                // Most end where they took time: a line is looked up once.
+                if ends_in == Some(place) {
+                    line.add_end(piece);
+                    ended = true;
+                }
+            }
         }
-        Ok(())
+        match ends_in.filter(|_| !ended) {
+            Some(place) => self.line(piece, place).map(|line| line.add_end(piece)),
+            None => Ok(()),
+        }
+    }
+
+    /// Of all lines together.
+    pub(crate) fn total(&self) -> Figures {
+        self.lines.values().fold(Figures::default(), |mut total, line| {
+            total.plus(line);
+            total
+        })
     }
 
     fn line(&mut self, piece: &Piece, period: usize) -> Result<&mut Figures, TooMuch> {

@@ -9,8 +9,10 @@ use crate::daemon::clock;
 use crate::read_model::ReadModel;
 use crate::store::history::{HistoryQuery, HistorySort};
 use crate::store::{EventReader, StoreError};
+use crate::usage::set_aside;
 use danlu_core::run::RunPart;
 use danlu_core::{Event, GpuId, Run, RunId, Span, Task, TaskId};
+use rusqlite::ErrorCode;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -167,7 +169,7 @@ impl Keeper {
     }
 
     fn open_book(&mut self, api: &Api) -> Result<OpenBook, Trouble> {
-        let book = Book::open(&self.shared.path)?;
+        let book = Book::open(&self.shared.path).or_else(|error| self.open_new(error))?;
         let (names, models) = (book.names()?, book.gpus()?);
         let epoch = api.handle.model().ledger.epoch;
         let (oldest, newest) = (self.events.oldest()?, self.events.newest()?);
@@ -185,6 +187,19 @@ impl Keeper {
         open.note_gpus(&api.handle.model())?;
         open.commit(&[], booked, history)?;
         Ok(open)
+    }
+}
+
+impl Keeper {
+    /// In place of one that is damaged: most of it is in the history, too.
+    fn open_new(&self, error: rusqlite::Error) -> BookResult<Book> {
+        let damaged = [ErrorCode::NotADatabase, ErrorCode::DatabaseCorrupt];
+        if error.sqlite_error_code().is_none_or(|code| !damaged.contains(&code)) {
+            return Err(error);
+        }
+        let aside = set_aside(&self.shared.path);
+        warn!(cause = %error, ?aside, "reports.db is damaged and set aside; it is made again from the history");
+        Book::open(&self.shared.path)
     }
 }
 

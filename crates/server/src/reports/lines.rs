@@ -35,6 +35,7 @@ pub(super) fn report(
     reading_history: bool,
 ) -> Report {
     let by = &question.by;
+    let total = fold.total();
     if let [Grouping::Period(_)] = by[..] {
         // Days on which nothing happened are days.
         for place in 0..fold.periods().len() {
@@ -84,7 +85,7 @@ pub(super) fn report(
         to: question.to,
         by: by.clone(),
         reading_history,
-        total: fold.total,
+        total,
         lines: lines.into_iter().map(|(_, line)| line).collect(),
     }
 }
