@@ -320,10 +320,14 @@ fn the_last_month_is_told_once() {
     assert_eq!(of_month["total"]["tasks"], 2, "the same as anybody can ask for");
     daemon.crash_and_restart();
     daemon.terminate();
+    // As if so many messages had been sent since that this one is not listed any more.
+    let outbox = rusqlite::Connection::open(daemon.data().join("notify.db")).expect("it is there");
+    assert_eq!(outbox.execute("DELETE FROM posts", []).expect("it is ours"), 1);
+    drop(outbox);
     daemon.start_again();
     // Another one behind it: nothing came in between.
     let last = daemon.submit("--notify end:hook", "true");
     daemon.wait_until(&last, "succeeded");
     let all = receiver.wait_for("the end", |all| all.iter().any(|it| it.kind() == "end"));
-    assert_eq!(monthly(&all), 1, "{all:?}");
+    assert_eq!((monthly(&all), receiver.repeated()), (1, 0), "{all:?}");
 }

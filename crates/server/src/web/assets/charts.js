@@ -124,6 +124,7 @@
     ctx.save();
     ctx.strokeStyle = ctx.fillStyle = colour("--dim");
     ctx.font = `${11 * devicePixelRatio}px system-ui`;
+    ctx.textAlign = "left";
     ctx.setLineDash([4 * devicePixelRatio, 4 * devicePixelRatio]);
     for (const { attempt, started } of marks) {
       if (started < chartRange[0] || started > chartRange[1]) continue;
