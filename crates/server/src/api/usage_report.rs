@@ -6,7 +6,8 @@ use super::filter::moment;
 use super::{Api, ApiError, rfc3339};
 use crate::daemon::clock;
 use crate::reports::{
-    self, Figures, Filters, Grouping, MOST_GROUPINGS, Question, Report, ReportError, Unit, Waits,
+    self, Figures, Filters, Grouping, MOST_GROUPINGS, Report, ReportError, ReportQuestion, Unit,
+    Waits,
 };
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
@@ -110,7 +111,7 @@ pub(crate) async fn of_month(
     let (from, to) = reports::written_period(month, zone).unwrap_or((now, now));
     let (by, only) = (vec![Grouping::User], Filters::default());
     let zone = zone.clone();
-    let question = Question { from, to, open: false, now, zone: zone.clone(), by, only };
+    let question = ReportQuestion { from, to, open: false, now, zone: zone.clone(), by, only };
     let report = api.reports.ask(api, question).await?;
     Ok(view(report, zone_name(&zone, to), false))
 }
@@ -120,7 +121,11 @@ fn sees_all(api: &Api, caller: &Caller) -> bool {
 }
 
 /// Of all that a caller may not see, nothing is counted.
-fn question(api: &Api, caller: &Caller, query: &UsageReportQuery) -> Result<Question, ApiError> {
+fn question(
+    api: &Api,
+    caller: &Caller,
+    query: &UsageReportQuery,
+) -> Result<ReportQuestion, ApiError> {
     let now = clock::now();
     let zone = match query.tz.as_deref().filter(|given| !given.is_empty()) {
         None => TimeZone::system(),
@@ -152,7 +157,7 @@ fn question(api: &Api, caller: &Caller, query: &UsageReportQuery) -> Result<Ques
     }
     let by = groupings(query.by.as_deref().unwrap_or("user"))?;
     let only = filters(api, caller, query)?;
-    Ok(Question { from, to, open, now, zone, by, only })
+    Ok(ReportQuestion { from, to, open, now, zone, by, only })
 }
 
 fn report_moment(given: &str, now: Time) -> Result<Time, ApiError> {

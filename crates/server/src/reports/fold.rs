@@ -48,7 +48,7 @@ impl Grouping {
 
 /// Of which time, by what, and which pieces.
 #[derive(Debug, Clone)]
-pub(crate) struct Question {
+pub(crate) struct ReportQuestion {
     pub(crate) from: Time,
     pub(crate) to: Time,
     /// Until the present: what ends now, by whatever clock, counts.
@@ -113,12 +113,12 @@ pub(crate) struct Fold {
 pub(crate) struct TooMuch;
 
 impl Fold {
-    pub(crate) fn new(question: &Question, only: FilterIds) -> Result<Fold, TooMuch> {
+    pub(crate) fn new(question: &ReportQuestion, only: FilterIds) -> Result<Fold, TooMuch> {
         let unit = question.by.iter().find_map(|it| match it {
             Grouping::Period(unit) => Some(*unit),
             Grouping::User | Grouping::Project | Grouping::Node | Grouping::Model => None,
         });
-        let Question { from, to, zone, .. } = question;
+        let ReportQuestion { from, to, zone, .. } = question;
         let periods = Periods::new(unit.unwrap_or(Unit::Month), zone, *from, *to);
         let one = Periods::whole(*from, *to);
         let periods = if unit.is_some() { periods.ok_or(TooMuch)? } else { one };

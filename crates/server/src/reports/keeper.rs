@@ -60,20 +60,20 @@ const HISTORY_PAGE: usize = 500;
 const PRUNE_EVERY: Duration = Duration::from_secs(3_600);
 const TRY_AGAIN: Duration = Duration::from_secs(10);
 
-enum Trouble {
+enum BookingError {
     Book(rusqlite::Error),
     Store(StoreError),
 }
 
-impl From<rusqlite::Error> for Trouble {
-    fn from(error: rusqlite::Error) -> Trouble {
-        Trouble::Book(error)
+impl From<rusqlite::Error> for BookingError {
+    fn from(error: rusqlite::Error) -> BookingError {
+        BookingError::Book(error)
     }
 }
 
-impl From<StoreError> for Trouble {
-    fn from(error: StoreError) -> Trouble {
-        Trouble::Store(error)
+impl From<StoreError> for BookingError {
+    fn from(error: StoreError) -> BookingError {
+        BookingError::Store(error)
     }
 }
 
@@ -131,8 +131,8 @@ impl Keeper {
                 self.open = None;
                 if !std::mem::replace(&mut self.failed, true) {
                     let cause = match trouble {
-                        Trouble::Book(error) => error.to_string(),
-                        Trouble::Store(error) => error.to_string(),
+                        BookingError::Book(error) => error.to_string(),
+                        BookingError::Store(error) => error.to_string(),
                     };
                     warn!(cause, "what runs used cannot be kept in reports.db; trying again");
                 }
@@ -141,7 +141,7 @@ impl Keeper {
         }
     }
 
-    fn book(&mut self, api: &Api) -> Result<Next, Trouble> {
+    fn book(&mut self, api: &Api) -> Result<Next, BookingError> {
         if self.open.is_none() {
             self.open = Some(self.open_book(api)?);
         }
@@ -152,7 +152,7 @@ impl Keeper {
             let page = self.events.ends(open.booked.event, newest, PAGE)?;
             let last = page.last().map_or(newest, |last| last.number);
             let upto = if page.len() < PAGE as usize { newest } else { last };
-            let runs: BTreeSet<(TaskId, Which)> =
+            let runs: BTreeSet<(TaskId, RunsToBook)> =
                 page.iter().filter_map(|it| to_book(&it.event)).collect();
             let tasks: Vec<TaskId> = runs.iter().map(|(task, _)| *task).collect();
             let model = self.runtime.block_on(with_tasks(api, tasks))?;
@@ -168,7 +168,7 @@ impl Keeper {
         Ok(Next::More)
     }
 
-    fn open_book(&mut self, api: &Api) -> Result<OpenBook, Trouble> {
+    fn open_book(&mut self, api: &Api) -> Result<OpenBook, BookingError> {
         let book = Book::open(&self.shared.path).or_else(|error| self.open_new(error))?;
         let (names, models) = (book.names()?, book.gpus()?);
         let epoch = api.handle.model().ledger.epoch;
@@ -209,9 +209,9 @@ enum Next {
     Retry,
 }
 
-/// Which runs of a task have changed for reports.
+/// RunsToBook runs of a task have changed for reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Which {
+enum RunsToBook {
     This(RunId),
     /// It tells what became of the task.
     Last,
@@ -219,11 +219,11 @@ enum Which {
     All,
 }
 
-fn to_book(event: &Event) -> Option<(TaskId, Which)> {
+fn to_book(event: &Event) -> Option<(TaskId, RunsToBook)> {
     match event {
-        Event::RunEnded { run, task, .. } => Some((*task, Which::This(*run))),
-        Event::TaskFinished { task, .. } => Some((*task, Which::Last)),
-        Event::TaskRetried { task } => Some((*task, Which::All)),
+        Event::RunEnded { run, task, .. } => Some((*task, RunsToBook::This(*run))),
+        Event::TaskFinished { task, .. } => Some((*task, RunsToBook::Last)),
+        Event::TaskRetried { task } => Some((*task, RunsToBook::All)),
         _ => None,
     }
 }
@@ -255,15 +255,15 @@ impl OpenBook {
         &mut self,
         api: &Api,
         model: &ReadModel,
-        runs: BTreeSet<(TaskId, Which)>,
+        runs: BTreeSet<(TaskId, RunsToBook)>,
     ) -> Vec<Piece> {
         let mut found = Vec::new();
         for (task, which) in runs {
             let Some(task) = model.tasks.get(&task) else { continue };
             let wanted = |run: &&Run| match which {
-                Which::This(id) => run.id == id,
-                Which::Last => task.trail().last_run == Some(run.id),
-                Which::All => true,
+                RunsToBook::This(id) => run.id == id,
+                RunsToBook::Last => task.trail().last_run == Some(run.id),
+                RunsToBook::All => true,
             };
             for run in model.runs_of(task.id).filter(|run| run.is_ended()).filter(wanted) {
                 found.extend(self.pieces(api, model, task, run));
@@ -304,7 +304,7 @@ impl OpenBook {
     }
 
     /// A slice of the ended tasks from before; at the end those that are still in memory.
-    async fn read_history(&mut self, api: &Api, after: TaskId) -> Result<(), Trouble> {
+    async fn read_history(&mut self, api: &Api, after: TaskId) -> Result<(), BookingError> {
         let live = api.handle.model();
         let query = HistoryQuery {
             sort: HistorySort::Id,

@@ -1,7 +1,7 @@
 //! The lines of a report with names, in the order in which people read them.
 
 use super::figures::Figures;
-use super::fold::{Fold, Grouping, LineKey, Question};
+use super::fold::{Fold, Grouping, LineKey, ReportQuestion};
 use super::names::{NameId, Names};
 use crate::read_model::ReadModel;
 use danlu_core::{Time, UserId};
@@ -28,7 +28,7 @@ pub(crate) struct ReportLine {
 }
 
 pub(super) fn report(
-    question: &Question,
+    question: &ReportQuestion,
     mut fold: Fold,
     names: &Names,
     model: &ReadModel,

@@ -19,7 +19,7 @@ mod tests;
 
 pub(crate) use calendar::{Unit, days_between, first_day, written_period, zone};
 pub(crate) use figures::{Figures, Waits};
-pub(crate) use fold::{Filters, Grouping, MOST_GROUPINGS, Question};
+pub(crate) use fold::{Filters, Grouping, MOST_GROUPINGS, ReportQuestion};
 pub(crate) use lines::Report;
 
 use crate::api::Api;
@@ -133,7 +133,11 @@ impl Reports {
     }
 
     /// With all that has ended by now, and what runs so far.
-    pub(crate) async fn ask(&self, api: &Api, question: Question) -> Result<Report, ReportError> {
+    pub(crate) async fn ask(
+        &self,
+        api: &Api,
+        question: ReportQuestion,
+    ) -> Result<Report, ReportError> {
         let _one = self.shared.readers.acquire().await.map_err(|_| ReportError::Unavailable)?;
         // Before what has ended is booked: a run is then in one of them, or in both, and counted once.
         let model = api.handle.model();
@@ -150,7 +154,7 @@ fn answer(
     shared: &ReportsShared,
     usage: &Usage,
     model: &ReadModel,
-    question: &Question,
+    question: &ReportQuestion,
 ) -> Result<Report, ReportError> {
     let unavailable = |cause: rusqlite::Error| {
         warn!(%cause, "reports.db cannot be read");

@@ -3,7 +3,7 @@
 use super::calendar::Unit;
 use super::figures::Figures;
 use super::file::{Book, Booked};
-use super::fold::{FilterIds, Filters, Fold, Grouping, LineKey, Question};
+use super::fold::{FilterIds, Filters, Fold, Grouping, LineKey, ReportQuestion};
 use super::names::{NameId, Names};
 use super::piece::{Measured, Piece, RunFacts, TaskCount, first_start, pieces};
 use danlu_core::{Epoch, FailureClass, GpuId, Run, RunId, Task, Time, UserId};
@@ -74,8 +74,8 @@ fn some_range() -> impl Strategy<Value = (i64, i64)> {
     (0..8 * DAY, 0..8 * DAY).prop_map(|(a, b)| (FIRST + a.min(b), FIRST + a.max(b) + 1))
 }
 
-fn question((from, to): (i64, i64), by: &[Grouping], zone: &str) -> Question {
-    Question {
+fn question((from, to): (i64, i64), by: &[Grouping], zone: &str) -> ReportQuestion {
+    ReportQuestion {
         from: Time(from),
         to: Time(to),
         open: false,
@@ -88,7 +88,7 @@ fn question((from, to): (i64, i64), by: &[Grouping], zone: &str) -> Question {
 
 const ALL: FilterIds = FilterIds { user: None, project: None, node: None, model: None };
 
-fn folded(question: &Question, pieces: &[Piece]) -> Fold {
+fn folded(question: &ReportQuestion, pieces: &[Piece]) -> Fold {
     let mut fold = Fold::new(question, ALL).unwrap();
     pieces.iter().for_each(|piece| fold.add(piece).unwrap());
     fold
@@ -201,7 +201,7 @@ fn what_runs_counts_so_far() {
     let now = FIRST + DAY;
     let running = Piece { task: Some(TaskCount::Running), ..one_piece(FIRST, now) };
     let ask = |from, to, open| {
-        let asked = Question { open, now: Time(now), ..question((from, to), &[], "UTC") };
+        let asked = ReportQuestion { open, now: Time(now), ..question((from, to), &[], "UTC") };
         let total = folded(&asked, &[running]).total();
         (total.gpu / 3_600_000, total.running)
     };
