@@ -21,6 +21,7 @@ pub mod machines;
 pub mod notify;
 pub mod reasons;
 pub mod refusals;
+pub mod reports;
 pub mod server;
 pub mod sim;
 pub mod spec;

@@ -8,6 +8,7 @@ pub mod fleet;
 mod metrics;
 pub mod notify;
 pub mod read_model;
+pub mod reports;
 pub mod store;
 pub mod usage;
 mod web;

@@ -36,7 +36,7 @@ pub(crate) struct ResetArguments {
 }
 
 /// What a server creates there. Other files are left alone.
-const NAMES: [&str; 26] = [
+const NAMES: [&str; 29] = [
     "danlu.db",
     "danlu.db-wal",
     "danlu.db-shm",
@@ -49,6 +49,9 @@ const NAMES: [&str; 26] = [
     "influxdb.db",
     "influxdb.db-wal",
     "influxdb.db-shm",
+    "reports.db",
+    "reports.db-wal",
+    "reports.db-shm",
     "epoch.json",
     "keys",
     "tls-key.pem",

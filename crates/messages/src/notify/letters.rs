@@ -34,6 +34,17 @@ messages! {
         "Your GPU time of this period is used up: {used} of {most} GPU-hours",
         "本周期的 GPU 时间已用完：{used} / {most} GPU 小时";
     gpus_free(count, wanted) = "{count} GPUs are free: {wanted}", "有 {count} 块 GPU 空闲：{wanted}";
+    monthly(month, hours, users) =
+        "{month}: {hours} GPU-hours by {users} users",
+        "{month}：{users} 位用户共使用 {hours} GPU 小时";
+    csv_at(address) = "As CSV: {address}", "CSV：{address}";
+    tasks_and_failed(tasks, failed) = "{tasks}, {failed} of them failed", "{tasks} 个，其中失败 {failed} 个";
+    median_and_p90(median, p90) = "median {median}, 90 % at most {p90}", "中位数 {median}，90 % 不超过 {p90}";
+    used_most = "Used most", "使用最多";
+    person_used(name, hours, tasks, used) = "{name}: {hours} GPU-hours, {tasks} tasks{used}", "{name}：{hours} GPU 小时，{tasks} 个任务{used}";
+    at_percent(percent) = ", GPU use {percent} %", "，GPU 利用率 {percent} %";
+    most_idle = "Idle for longest", "空闲最久";
+    person_idle(name, hours) = "{name} {hours} h", "{name} {hours} 小时";
     test = "Test message from Danlu", "来自丹炉的测试消息";
     test_text(user) = "{user} asked for it. It arrives: messages will, too.", "由 {user} 发送。能收到它，就能收到通知。";
     dropped(count) = "{count} messages were dropped: too many were waiting", "已丢弃 {count} 条消息：等待发送的过多";

@@ -9,6 +9,7 @@ pub(crate) mod caller;
 pub(crate) mod cluster;
 mod command;
 pub(crate) mod daemon;
+pub(crate) mod efficiency;
 pub(crate) mod encoding;
 mod error;
 mod events;
@@ -27,6 +28,7 @@ pub(crate) mod notify;
 pub mod openapi;
 mod os_users;
 pub(crate) mod overview;
+mod report_csv;
 mod reports;
 pub(crate) mod response_cache;
 pub(crate) mod routes;
@@ -44,6 +46,7 @@ pub(crate) mod task_template;
 pub(crate) mod tasks;
 pub(crate) mod tokens;
 pub(crate) mod usage;
+pub(crate) mod usage_report;
 pub(crate) mod users;
 pub(crate) mod view;
 mod visibility;
@@ -93,6 +96,7 @@ pub struct ApiState {
     pub config: crate::daemon::config::Config,
     pub live: crate::fleet::LiveGpus,
     pub usage: crate::usage::Usage,
+    pub reports: crate::reports::Reports,
     pub accounts: Accounts,
     pub auth: Auth,
     pub connection_limits: crate::api::network::ConnectionLimits,

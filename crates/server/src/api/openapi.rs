@@ -107,6 +107,10 @@ fn operation(route: &Endpoint, generator: &mut SchemaGenerator) -> Value {
         ResponseKind::Metrics => {
             json!({ "description": "The text format of Prometheus", "content": { "text/plain": {} } })
         }
+        ResponseKind::Csv => json!({ "description": "Lines", "content": { "text/csv": {} } }),
+        ResponseKind::Svg => {
+            json!({ "description": "A picture", "content": { "image/svg+xml": {} } })
+        }
         ResponseKind::Archive => {
             json!({ "description": "A tar archive", "content": { "application/x-tar": {} } })
         }

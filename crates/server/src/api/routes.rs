@@ -5,7 +5,7 @@
 use super::{
     Api, archive, audit, backup, cluster, command, daemon, events, filter, health, logs, me,
     me_nodes, nodes, notices, notify, openapi, overview, reports, server_log, session, settings,
-    setup, submit, tasks, tokens, usage, users, wait, why,
+    setup, submit, tasks, tokens, usage, usage_report, users, wait, why,
 };
 use crate::metrics;
 use axum::extract::DefaultBodyLimit;
@@ -79,6 +79,8 @@ pub(crate) enum ResponseKind {
     Archive,
     /// The text format of Prometheus.
     Metrics,
+    Csv,
+    Svg,
 }
 
 pub(crate) type MakeSchema = fn(&mut SchemaGenerator) -> Schema;
@@ -200,6 +202,9 @@ pub(crate) fn all() -> Vec<Endpoint> {
         Endpoint::new(("delete", "/tokens/{id}"), "Revoke a token by its id or name", Person, || delete(tokens::revoke), json::<wire::Tokens>()),
         Endpoint::new(("get", "/audit"), "Access did what, newest first", Admin, || get(audit::list), json::<wire::Audit>()).query::<audit::AuditQuery>(),
         Endpoint::new(("post", "/command"), "One line of an administrator, in gpuman's words", Admin, || post(command::command), json::<command::Said>()).body::<command::Command>(),
+        Endpoint::new(("get", "/reports/usage"), "GPU-hours, waiting, use, failures and energy, by user, project, machine, model or time", Reader, || get(usage_report::json), json::<wire::UsageReport>()).query::<usage_report::UsageReportQuery>(),
+        Endpoint::new(("get", "/reports/usage.csv"), "The same for spreadsheets", Reader, || get(usage_report::csv), ResponseKind::Csv).query::<usage_report::UsageReportQuery>(),
+        Endpoint::new(("get", "/reports/usage.svg"), "Its GPU-hours as a picture", Reader, || get(usage_report::svg), ResponseKind::Svg).query::<usage_report::UsageReportQuery>(),
         Endpoint::new(("get", "/reports/predictions"), "How well expected starts and lengths came true", Reader, || get(reports::predictions), json::<wire::Predictions>()),
         Endpoint::new(("get", "/config"), "What the server was started with", Reader, || get(daemon::config), json::<Value>()),
         Endpoint::new(("get", "/whoami"), "Access I am, in short", Reader, || get(daemon::whoami), json::<Value>()),

@@ -18,6 +18,7 @@ use crate::fleet::remote::Nodes;
 use crate::fleet::{Backends, LiveGpus, Local};
 use crate::metrics::{InfluxTarget, Metrics};
 use crate::notify::{Notifier, SecretError};
+use crate::reports::Reports;
 use crate::store::disk::Disk;
 use crate::store::restore_guard;
 use crate::store::{EventReader, Store, StoreError};
@@ -112,7 +113,7 @@ pub fn serve(flags: Flags, ready: impl FnOnce(&Ready)) -> Result<(), ServeError>
     let mut disk = Disk::of(&config.data, config.disk_reserve);
     let store = open_store(&config.data.join("danlu.db"), &mut disk)?;
     let secrets = Secrets::open(&config)?;
-    let events = store.event_reader();
+    let events = [store.event_reader(), store.event_reader()];
     let auth = Auth::load(&store, &config.auth)?;
     let logins = Logins::load(&store, &config.data)?;
     let seen = (live.clone(), usage.clone());
@@ -169,7 +170,8 @@ struct ApiParts<'a> {
     network: &'a Network,
     notifier: Notifier,
     metrics: (Metrics, Vec<InfluxTarget>),
-    events: EventReader,
+    /// For those who follow what happens.
+    events: [EventReader; 2],
 }
 
 async fn listen(
@@ -192,6 +194,7 @@ async fn listen(
         config: config.clone(),
         live,
         usage,
+        reports: Reports::new(&config.data, &config.reports),
         accounts: Accounts::default(),
         auth,
         connection_limits: ConnectionLimits::new(config),
@@ -205,7 +208,9 @@ async fn listen(
     });
     api.count_if(config.counts());
     api.metrics.influx().configure(&api, &config.data, influx);
+    let [events, ends] = events;
     let telling = notifier.start(&api, &config.data, events);
+    let booking = api.reports.start(&api, ends);
     let tidying = tokio::spawn(crate::daemon::retention::keep_in_bounds(api.clone()));
     let watching = tokio::spawn(api::watch_accounts(api.clone()));
     let socket = bind_socket(&config.socket, own_uid == 0)?;
@@ -263,6 +268,8 @@ async fn listen(
     notifier.stop();
     // What is under way is sent again by the next server.
     let _ = telling.map(JoinHandle::join);
+    api.reports.stop();
+    let _ = booking.map(JoinHandle::join);
     Ok(())
 }
 
@@ -291,7 +298,10 @@ async fn reload(config: &Config, api: &Api) {
         }
     };
     match Secrets::open(&newer) {
-        Ok(secrets) => api.take_over(secrets).await,
+        Ok(secrets) => {
+            api.reports.set(&newer.reports);
+            api.take_over(secrets).await;
+        }
         Err(cause) => {
             return warn!(%cause, "the configuration is not taken over; nothing changes");
         }

@@ -85,6 +85,7 @@ impl Collected {
                 TaskNews::Lost { .. } | TaskNews::Expiring { .. } | TaskNews::InDoubt => "other",
             },
             Matter::Digest(_)
+            | Matter::Monthly(_)
             | Matter::Announcement { .. }
             | Matter::GpuQuarantined { .. }
             | Matter::NodeLost { .. }

@@ -1,9 +1,11 @@
 //! A message as JSON: the body of webhooks and what command hooks read.
 
 use super::letter::{Letter, Matter, TaskFacts, TaskNews};
-use super::render::{Rendered, evidence};
+use super::render::Rendered;
+use super::task_words::evidence;
 use crate::api::rfc3339;
 use danlu_core::run::Exit;
+use danlu_wire::api::Efficiency;
 use serde_json::{Value, json};
 
 /// Everything that a program may rely on is described in the guide.
@@ -12,6 +14,7 @@ pub(crate) fn document(
     letter: &Letter,
     rendered: &Rendered,
     last_lines: &[String],
+    efficiency: Option<&Efficiency>,
 ) -> Value {
     let mut whole = json!({
         "v": 1,
@@ -26,6 +29,9 @@ pub(crate) fn document(
     match &letter.matter {
         Matter::Task { news, task } => {
             whole["task"] = task_document(task);
+            if let Some(seen) = efficiency.filter(|_| *news == TaskNews::Ended) {
+                whole["efficiency"] = json!(seen);
+            }
             match news {
                 TaskNews::Expiring { ends_at } => whole["ends_at"] = json!(rfc3339(*ends_at)),
                 TaskNews::Requeued { why } => whole["why"] = json!(why),
@@ -58,6 +64,7 @@ pub(crate) fn document(
             let each = free.iter().map(|(node, gpus)| json!({ "node": node, "gpu_ids": gpus }));
             whole["free"] = each.collect();
         }
+        Matter::Monthly(facts) => whole["month"] = json!(facts),
         Matter::Announcement { text } => whole["announcement"] = json!(text),
         Matter::Dropped { count } => whole["dropped"] = json!(count),
         Matter::Test { .. } => {}

@@ -1,5 +1,6 @@
 //! What a message says, as values: stored in the outbox and worded when it is sent, in the recipient's language.
 
+use super::monthly::MonthlyFacts;
 use crate::api::part_gpu_ids;
 use crate::read_model::ReadModel;
 use danlu_core::failure::Failure;
@@ -22,6 +23,7 @@ pub(crate) struct Letter {
 pub(crate) enum Matter {
     Task { news: TaskNews, task: Box<TaskFacts> },
     Digest(Box<DigestFacts>),
+    Monthly(Box<MonthlyFacts>),
     Announcement { text: String },
     GpuQuarantined { node: String, gpu: u32, model: String, why: String, tasks: Vec<u64> },
     NodeLost { node: String, tasks: Vec<u64> },
@@ -153,6 +155,7 @@ impl Letter {
                 TaskNews::InDoubt => "in_doubt",
             },
             Matter::Digest(_) => "digest",
+            Matter::Monthly(_) => "monthly",
             Matter::Announcement { .. } => "announcement",
             Matter::GpuQuarantined { .. } => "gpu_quarantined",
             Matter::NodeLost { .. } => "node_lost",
@@ -167,6 +170,7 @@ impl Letter {
         match &self.matter {
             Matter::Task { task, .. } => Some(task),
             Matter::Digest(_)
+            | Matter::Monthly(_)
             | Matter::Announcement { .. }
             | Matter::GpuQuarantined { .. }
             | Matter::NodeLost { .. }

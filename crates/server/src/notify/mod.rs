@@ -4,18 +4,22 @@
 
 pub(crate) mod channels;
 mod digest;
+mod digest_words;
 mod document;
 mod expand;
 mod expiring;
 mod html;
 mod lanes;
 pub(crate) mod letter;
+mod monthly;
 pub(crate) mod outbox;
 mod postman;
 pub(crate) mod quiet_hours;
 pub(crate) mod recipients;
 mod render;
 mod service;
+mod subject;
+mod task_words;
 mod when_free;
 mod worker;
 

@@ -93,6 +93,8 @@ pub(crate) struct OutboxBatch {
     /// Causes that are told of once.
     pub(crate) told: Vec<String>,
     pub(crate) announced: Option<String>,
+    /// It is told of now, and not again.
+    pub(crate) month: Option<String>,
 }
 
 /// Those that have been sent or given up; the oldest go.
@@ -167,6 +169,11 @@ impl Outbox {
         self.fact("announced")
     }
 
+    /// The last month that was told of, such as `2026-10`.
+    pub(crate) fn month(&self) -> Done<Option<String>> {
+        self.fact("month")
+    }
+
     /// Nothing is expanded until there is a channel again: what happens until then is not told later.
     pub(crate) fn forget_cursor(&self) -> Done<()> {
         self.connection.execute("DELETE FROM facts WHERE key = 'cursor'", [])?;
@@ -186,6 +193,9 @@ impl Outbox {
         }
         if let Some(text) = &batch.announced {
             put_fact(&transaction, "announced", text)?;
+        }
+        if let Some(month) = &batch.month {
+            put_fact(&transaction, "month", month)?;
         }
         let mut added = Vec::new();
         for post in &batch.new {

@@ -5,7 +5,8 @@ use super::letter::{Letter, Matter};
 use super::outbox::{Post, PostState};
 use super::postman::{Postman, PostmanParts, Wake};
 use super::recipients::Target;
-use super::render::{RenderContext, render, subject};
+use super::render::{RenderContext, render};
+use super::subject::subject;
 use super::when_free::{FreeWatch, WatchRow};
 use crate::api::Api;
 use crate::daemon::clock;
@@ -209,8 +210,9 @@ impl Notifier {
                 let template = channels.config().email.as_ref().and_then(|it| it.subject.clone());
                 let subject = subject(template.as_deref(), &letter, &rendered);
                 let id = format!("test-{}", now.0);
-                let last_lines = Vec::new();
-                let message = Outgoing { id, letter, rendered, last_lines, subject, now };
+                let (last_lines, efficiency) = (Vec::new(), None);
+                let message =
+                    Outgoing { id, letter, rendered, last_lines, efficiency, subject, now };
                 channels.deliver(&target, &message)
             })
         };

@@ -364,7 +364,7 @@ fn unusable(why: impl std::fmt::Display) -> rusqlite::Error {
 }
 
 /// With its log, in place of what was set aside before: two are never kept.
-fn set_aside(path: &Path) -> Option<PathBuf> {
+pub(crate) fn set_aside(path: &Path) -> Option<PathBuf> {
     let with = |suffix: &str| {
         let mut name = path.as_os_str().to_owned();
         name.push(suffix);

@@ -17,6 +17,7 @@ mod tests;
 mod writer;
 
 pub use card::{AskedFor, Card, card};
+pub(crate) use file::set_aside;
 pub use query::{SeriesPoint, SubjectSeries};
 pub use rollup::Spread;
 pub use subject::{Metric, Subject};

@@ -22,6 +22,8 @@ mod page;
 mod page_context;
 mod preferences;
 mod reasons;
+pub(crate) mod report_svg;
+mod reports;
 mod rows;
 mod secrets;
 mod security;
@@ -76,6 +78,7 @@ pub(crate) fn router() -> Router<Api> {
         .route("/gpus/{gpu}", get(gpus::one))
         .route("/nodes", get(nodes::list).post(nodes::add))
         .route("/nodes/{name}", get(nodes::one).post(nodes::act))
+        .route("/reports", get(reports::reports))
         .route("/login", get(login::form).post(login::log_in).layer(short))
         .route("/setup", get(setup::form).post(setup::send).layer(short))
         .route("/me", get(me::me))

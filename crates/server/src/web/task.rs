@@ -1,12 +1,13 @@
 //! The page of one task: description, state, output.
 
-use super::charts::{self, EfficiencyCard};
+use super::charts;
 use super::moment::{Elapsed, Moment};
 use super::page::{PageResult, page};
 use super::page_context::{PageContext, Visit};
 use super::reasons::{Panel, panel};
 use super::rows::{TaskRow, command, row};
 use super::{amounts, log_file, states};
+use crate::api::efficiency::EfficiencyCard;
 use crate::api::{Api, one_task, why};
 use askama::Template;
 use axum::extract::{Path, Query, State};

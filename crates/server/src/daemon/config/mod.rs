@@ -6,6 +6,7 @@ mod limits;
 mod log;
 mod metrics;
 mod notify;
+mod reports;
 mod sampling;
 
 pub use auth::AuthConfig;
@@ -15,6 +16,8 @@ pub use log::{LogConfig, LogFormat, LogLevel};
 pub use metrics::{AddressRange, MetricsConfig};
 pub(crate) use notify::EMAIL;
 pub use notify::{ChannelConfig, EmailConfig, HttpService, MailTls, NotifyConfig, SecretSource};
+pub(crate) use reports::ADMINS;
+pub use reports::ReportsConfig;
 pub use sampling::{CustomMetric, Sampling};
 
 use crate::api::task_template;
@@ -30,6 +33,7 @@ use limits::LimitsInFile;
 use log::LogInFile;
 use metrics::MetricsInFile;
 use notify::NotifyInFile;
+use reports::ReportsInFile;
 use sampling::{MetricInFile, SamplingInFile};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -88,6 +92,8 @@ pub struct Config {
     pub metrics: MetricsConfig,
     /// Reloaded live.
     pub influx: Vec<InfluxConfig>,
+    /// Reloaded live.
+    pub reports: ReportsConfig,
     /// Other machines. Reloaded live.
     pub nodes: Vec<NewNode>,
     /// Where the configuration file is, or would be.
@@ -120,6 +126,7 @@ struct File {
     metric: Vec<MetricInFile>,
     metrics: MetricsInFile,
     influxdb: Vec<InfluxInFile>,
+    reports: ReportsInFile,
     log: LogInFile,
     /// `[[node]]`, one for each machine.
     node: Vec<Spanned<NewNode>>,
@@ -301,6 +308,11 @@ impl Config {
         let metrics = file.metrics.parse(&from)?;
         origin("influxdb", said(!file.influxdb.is_empty()));
         let influx = influx::parse(file.influxdb, &from)?;
+        for (key, is_said) in file.reports.said() {
+            origin(key, said(is_said));
+        }
+        let channels: Vec<&str> = notify.channels.keys().map(String::as_str).collect();
+        let reports = file.reports.parse(&channels, notify.email.is_some(), &from)?;
         for (key, is_said) in file.log.said() {
             origin(key, said(is_said));
         }
@@ -329,6 +341,7 @@ impl Config {
             sampling,
             metrics,
             influx,
+            reports,
             nodes,
             path,
             origins,
@@ -367,7 +380,7 @@ impl Config {
         let before = self.entries();
         let now = newer.entries().into_iter();
         let live = |key: &str| {
-            let sections = ["gpus.", "limits.", "metrics.", "notify.", "sampling."];
+            let sections = ["gpus.", "limits.", "metrics.", "notify.", "reports.", "sampling."];
             let whole = ["resources", "metric", "influxdb"];
             whole.contains(&key) || sections.iter().any(|section| key.starts_with(section))
         };
@@ -429,6 +442,7 @@ impl Config {
         let values = values.chain(self.sampling.entries()).chain(self.metrics.entries());
         let databases: Vec<String> = self.influx.iter().map(InfluxConfig::label).collect();
         let values = values.chain([("influxdb", databases.join(", "))]);
+        let values = values.chain(self.reports.entries());
         let origin = |key| self.origins.get(key).cloned().unwrap_or_default();
         values.map(|(key, value)| Entry { key, value, origin: origin(key) }).collect()
     }

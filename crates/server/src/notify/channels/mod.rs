@@ -23,6 +23,7 @@ use crate::daemon::config::{ChannelConfig, HttpService, NotifyConfig};
 use command::CommandHook;
 use danlu_core::{Span, Time};
 use danlu_messages::notify::channels as msg;
+use danlu_wire::api::Efficiency;
 use email::Mailer;
 use http::Request;
 use std::collections::BTreeMap;
@@ -36,6 +37,8 @@ pub(crate) struct Outgoing {
     pub(crate) letter: Letter,
     pub(crate) rendered: Rendered,
     pub(crate) last_lines: Vec<String>,
+    /// What the last run of a task has made of what it held.
+    pub(crate) efficiency: Option<Efficiency>,
     /// Of mail.
     pub(crate) subject: String,
     pub(crate) now: Time,
@@ -178,6 +181,7 @@ pub(super) mod tests {
             letter,
             rendered,
             last_lines: vec!["RuntimeError".into()],
+            efficiency: None,
             subject: "[Danlu] Task 12".into(),
             now: Time(1_599_360_473_000),
         }

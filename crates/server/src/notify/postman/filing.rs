@@ -106,7 +106,10 @@ impl Postman {
         let limit = self.limits.keys().next().map(|(at, _)| *at);
         let away = self.away.values().map(|(since, _)| *since + AWAY).min();
         let lanes = self.lanes.wake_at();
-        [self.retry_at, self.save_at, bundle, limit, away, lanes].into_iter().flatten().min()
+        [self.retry_at, self.save_at, self.month_at, bundle, limit, away, lanes]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
     pub(super) fn do_what_is_due(&mut self, now: Time) {
@@ -127,6 +130,7 @@ impl Postman {
         if std::mem::take(&mut self.look) {
             self.look_for_free_gpus(&api, now);
         }
+        self.look_at_month(&api, now);
         if self.save_at.is_some_and(|at| at <= now) {
             self.save_cursor();
         }

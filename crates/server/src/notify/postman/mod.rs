@@ -1,6 +1,7 @@
 //! The thread that turns events into messages and hands them to workers. It waits for news, results and times.
 
 mod filing;
+mod monthly;
 mod notices;
 mod reading;
 mod watches;
@@ -79,6 +80,8 @@ pub(crate) struct Postman {
     watches: Vec<WatchRow>,
     /// GPUs may have become free.
     look: bool,
+    /// When to look at the last month; `None`: now.
+    month_at: Option<Time>,
 }
 
 impl Postman {
@@ -98,6 +101,7 @@ impl Postman {
             away: BTreeMap::new(),
             watches: Vec::new(),
             look: false,
+            month_at: None,
         }
     }
 
@@ -143,6 +147,7 @@ impl Postman {
         let has_channels = !self.channels().config().is_empty();
         self.open_with(has_channels);
         self.started = true;
+        self.month_at = None;
     }
 
     fn open_with(&mut self, has_channels: bool) {
