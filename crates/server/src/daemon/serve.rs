@@ -5,11 +5,13 @@ use crate::api::response_cache::ResponseCache;
 use crate::api::{self, Accounts, Api, ApiState, Streams};
 use crate::auth::Auth;
 use crate::daemon::backup;
+use crate::daemon::clock;
 use crate::daemon::config::{Config, ConfigError, Flags};
 use crate::daemon::data_directory::{self, DirectoryError};
 use crate::daemon::engine::Engine;
 use crate::daemon::handle::{AskError, Handle};
 use crate::daemon::logging;
+use crate::daemon::notices;
 use crate::daemon::systemd;
 use crate::daemon::tls::{self, TlsError};
 use crate::fleet::logins::Logins;
@@ -19,7 +21,7 @@ use crate::notify::{Channels, Notifier, SecretError};
 use crate::store::disk::Disk;
 use crate::store::restore_guard;
 use crate::store::{EventReader, Store, StoreError};
-use crate::usage::Usage;
+use crate::usage::{self, Usage};
 use danlu_core::input::GpuChange;
 use danlu_core::{Actor, Input};
 use danlu_messages::errors;
@@ -109,7 +111,7 @@ pub fn serve(flags: Flags, ready: impl FnOnce(&Ready)) -> Result<(), ServeError>
     let mut disk = Disk::of(&config.data, config.disk_reserve);
     let store = open_store(&config.data.join("danlu.db"), &mut disk)?;
     let channels = Channels::open(&config.notify)?;
-    let events = store.event_reader();
+    let events = (store.event_reader(), store.newest_event());
     let auth = Auth::load(&store, &config.auth)?;
     let logins = Logins::load(&store, &config.data)?;
     let seen = (live.clone(), usage.clone());
@@ -125,6 +127,12 @@ pub fn serve(flags: Flags, ready: impl FnOnce(&Ready)) -> Result<(), ServeError>
     let served = runtime.block_on(async {
         // Before readiness is announced, and a client could ask the server to stop.
         let mut signals = Signals::catch().map_err(file("catch signals for", &config.data))?;
+        if let Some(aside) = writer.set_aside() {
+            let what = notices::file_set_aside(&config.data.join(usage::FILE), aside);
+            let (record, deed) = notices::record(what, clock::now());
+            // Where nothing can be stored now, it is in the log.
+            let _ = handle.keep(vec![record], Some(deed)).await;
+        }
         add_local_node(&handle, &config.node_name).await?;
         hear_from_node(&handle, &config.node_name).await;
         configure_node(&handle, &config).await?;
@@ -163,7 +171,8 @@ struct ApiParts<'a> {
     logins: Logins,
     network: &'a Network,
     notifier: Notifier,
-    events: EventReader,
+    /// And the number of the newest event before the engine has begun.
+    events: (EventReader, i64),
 }
 
 async fn listen(

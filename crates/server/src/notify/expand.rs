@@ -5,8 +5,9 @@ use super::recipients::{self, KnownChannels, Occasion, Recipient};
 use crate::read_model::ReadModel;
 use crate::store::StoredEvent;
 use danlu_core::event::RequeueReason;
+use danlu_core::node::Link;
 use danlu_core::task::{Canceller, Outcome};
-use danlu_core::{Event, NodeId, Run, RunId, Task, TaskId, Time, User, UserId};
+use danlu_core::{Event, Node, NodeId, Run, RunId, Task, TaskId, Time, User, UserId};
 use danlu_wire::api::Notify;
 
 /// A message and whom it is for. `cause` is the same however often it is made: it becomes part of the message's id.
@@ -252,34 +253,60 @@ impl Surroundings<'_> {
         let quota = &self.model.ledger.settings.quota;
         let Some(most) = quota.of_user(&user.name).gpu_hours else { return Vec::new() };
         let used = user.spent.micros / 3_600_000_000;
-        let period = at.0 / i64::try_from(quota.period.0.max(1)).unwrap_or(i64::MAX);
-        if used < most
-            || user.spent.at.0 / i64::try_from(quota.period.0.max(1)).unwrap_or(i64::MAX) != period
-        {
+        let period_of = |at: Time| at.0 / i64::try_from(quota.period.0.max(1)).unwrap_or(i64::MAX);
+        let period = period_of(at);
+        if used < most || period_of(user.spent.at) != period {
             return Vec::new();
         }
         let to = self.person(owner, |wanted| wanted.trouble);
         let matter = Matter::Quota { used, most };
-        addressed(&format!("quota.{owner}.{period}"), to, &Letter { at, matter })
+        addressed(&format!("{QUOTA}{owner}.{period}"), to, &Letter { at, matter })
     }
 
-    /// A machine that is still away: its owners and the administrators.
-    pub(crate) fn lost_node(&self, cause: &str, at: Time, node: NodeId) -> Vec<Addressed> {
-        let Some(node) = self.model.nodes.get(&node) else { return Vec::new() };
-        if node.is_ready() {
-            return Vec::new();
-        }
-        let here = |run: &&Run| run.part_on(node.id).is_some_and(|part| !part.is_ended());
+    /// Those whose tasks are on it, and the administrators.
+    pub(crate) fn lost_node(&self, absence: &Absence) -> Vec<Addressed> {
+        let Absence { node, name, since } = absence;
+        let here = |run: &&Run| run.part_on(*node).is_some_and(|part| !part.is_ended());
         let tasks: Vec<TaskId> =
             self.model.active_runs().filter(here).map(|run| run.task).collect();
+        let (cause, at) = (absence.cause(), *since);
         let mut all = Vec::new();
         for task in &tasks {
-            let news = TaskNews::Lost { node: node.name.clone() };
+            let news = TaskNews::Lost { node: name.clone() };
             all.extend(self.task(&format!("{cause}.{task}"), at, *task, Occasion::Warning, news));
         }
         let tasks = tasks.iter().map(|task| task.0).collect();
-        let matter = Matter::NodeLost { node: node.name.clone(), tasks };
-        all.extend(addressed(cause, self.admins(), &Letter { at, matter }));
+        let matter = Matter::NodeLost { node: name.clone(), tasks };
+        all.extend(addressed(&cause, self.admins(), &Letter { at, matter }));
         all
     }
+}
+
+/// A machine that cannot be reached.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Absence {
+    pub(crate) node: NodeId,
+    name: String,
+    since: Time,
+}
+
+impl Absence {
+    pub(crate) fn of(node: &Node) -> Option<Absence> {
+        match node.link {
+            Link::Down { since } => Some(Absence { node: node.id, name: node.name.clone(), since }),
+            Link::Unverified { .. } | Link::Ready { .. } => None,
+        }
+    }
+
+    /// The same over restarts of the server.
+    pub(crate) fn cause(&self) -> String {
+        format!("lost.{}.{}", self.node, self.since.0)
+    }
+}
+
+const QUOTA: &str = "quota.";
+
+/// Whether what has this cause is told once, however often an event brings it about.
+pub(crate) fn is_once(cause: &str) -> bool {
+    cause.starts_with(QUOTA)
 }

@@ -7,7 +7,7 @@ use super::lanes::Waiting;
 use super::letter::{Letter, Matter};
 use danlu_core::{Epoch, Time, UserId};
 use danlu_node::private;
-use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Transaction, params};
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _, Transaction, params};
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
@@ -26,6 +26,22 @@ pub(crate) enum OutboxError {
     File(#[from] io::Error),
     #[error(transparent)]
     Content(#[from] serde_json::Error),
+    #[error("it was written by a newer release")]
+    Newer,
+}
+
+impl OutboxError {
+    /// It will not go away by itself.
+    pub(crate) fn is_of_the_file(&self) -> bool {
+        match self {
+            OutboxError::Database(error) => matches!(
+                error.sqlite_error_code(),
+                Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt)
+            ),
+            OutboxError::File(_) => false,
+            OutboxError::Content(_) | OutboxError::Newer => true,
+        }
+    }
 }
 
 type Done<T> = Result<T, OutboxError>;
@@ -138,7 +154,7 @@ impl Outbox {
         )?;
         let format: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
         if format > FORMAT {
-            return Err(io::Error::other("written by a newer release").into());
+            return Err(OutboxError::Newer);
         }
         connection.execute_batch(SCHEMA)?;
         connection.pragma_update(None, "user_version", FORMAT)?;

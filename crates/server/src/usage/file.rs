@@ -4,10 +4,10 @@ use super::codec::Table;
 use super::rollup::{self, Rows, Tier};
 use super::subject::Subject;
 use super::summary::RunSummary;
+use crate::store::set_aside;
 use danlu_core::RunId;
 use danlu_node::private;
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, params};
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tracing::warn;
@@ -363,24 +363,11 @@ fn unusable(why: impl std::fmt::Display) -> rusqlite::Error {
     rusqlite::Error::SqliteFailure(code, Some(why.to_string()))
 }
 
-/// With its log, in place of what was set aside before: two are never kept.
-fn set_aside(path: &Path) -> Option<PathBuf> {
-    let with = |suffix: &str| {
-        let mut name = path.as_os_str().to_owned();
-        name.push(suffix);
-        PathBuf::from(name)
-    };
-    let aside = with(".unreadable");
-    for rest in ["-wal", "-shm"] {
-        let _ = fs::remove_file(with(rest));
-    }
-    fs::rename(path, &aside).ok().map(|()| aside)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use danlu_core::NodeId;
+    use std::fs;
 
     fn samples(first_minute: i64, minutes: i64) -> Table {
         let mut table = Table::new(1);

@@ -75,6 +75,7 @@ enum UsageMessage {
     Stop,
 }
 
+pub(crate) const FILE: &str = "usage.db";
 /// Samples that may wait for the disk; more are dropped, for nobody may wait for samples.
 const WAITING: usize = 4_096;
 
@@ -83,7 +84,7 @@ impl Usage {
     pub fn new(data: &Path, settings: &Sampling) -> (Usage, Unwritten) {
         let (inbox, received) = sync_channel(WAITING);
         let shared = Arc::new(UsageShared {
-            path: data.join("usage.db"),
+            path: data.join(FILE),
             inbox,
             open: Mutex::default(),
             readers: Mutex::default(),

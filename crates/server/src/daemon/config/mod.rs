@@ -276,6 +276,12 @@ impl Config {
             origin(key, said(is_said));
         }
         let notify = file.notify.parse(&from)?;
+        let rules = task_defaults.notify.value().into_iter().flatten();
+        let told = rules.filter_map(|rule| rule.to.as_deref());
+        for to in told.filter(|to| !notify.has(to)) {
+            let what = danlu_messages::notify::config::default_goes_nowhere(&to);
+            return Err(ConfigError::Defaults { path: PathBuf::from(&from), what });
+        }
         for (key, is_said) in file.sampling.said() {
             origin(key, said(is_said));
         }

@@ -232,11 +232,7 @@ impl NotifyInFile {
             return Err(wrong("channels", &msg::too_many(&MOST_CHANNELS)));
         }
         for to in &self.admins {
-            let known = match to.contains('@') {
-                true => email.is_some(),
-                false => channels.contains_key(to),
-            };
-            if !known {
+            if !is_known(to, email.is_some(), &channels) {
                 return Err(wrong("admins", &msg::no_such_channel(to)));
             }
         }
@@ -248,6 +244,11 @@ impl NotifyInFile {
             channels,
         })
     }
+}
+
+/// A channel by its name, or an address.
+fn is_known(to: &str, has_mail: bool, channels: &BTreeMap<String, ChannelConfig>) -> bool {
+    if to.contains('@') { has_mail } else { channels.contains_key(to) }
 }
 
 fn check_name(name: &str) -> Result<(), &'static str> {
@@ -357,6 +358,11 @@ impl NotifyConfig {
             ("notify.email", email),
             ("notify.channels", channels.join(", ")),
         ]
+    }
+
+    /// Whether messages of tasks can go there.
+    pub(super) fn has(&self, to: &str) -> bool {
+        to == EMAIL && self.email.is_some() || is_known(to, self.email.is_some(), &self.channels)
     }
 
     pub(crate) fn is_empty(&self) -> bool {

@@ -6,6 +6,7 @@ use crate::daemon::notices::{self, NoticeKind};
 use crate::notify::channels::Delivered;
 use crate::notify::recipients::Target;
 use crate::store::RecordChange;
+use std::path::Path;
 use std::sync::Arc;
 use tracing::warn;
 
@@ -41,6 +42,16 @@ impl Postman {
                 (true, true) | (false, false) => {}
             }
         }
+    }
+
+    /// Its file could not be used, and is there now.
+    pub(super) fn show_file(&self, aside: &Path) {
+        let Some(api) = self.parts.api.upgrade() else { return };
+        let what = notices::file_set_aside(&self.parts.path, aside);
+        let (record, deed) = notices::record(what, clock::now());
+        self.parts
+            .runtime
+            .spawn(async move { drop(api.handle.keep(vec![record], Some(deed)).await) });
     }
 
     fn show_notice(&self, target: &str) {

@@ -1,9 +1,9 @@
 //! News and events become messages, and times to look again.
 
-use super::{CURSOR_LAG, PAGE, Postman, TRY_AGAIN};
+use super::{AWAY, CURSOR_LAG, PAGE, Postman, TRY_AGAIN};
 use crate::api::Api;
 use crate::daemon::clock;
-use crate::notify::expand::{self, Surroundings};
+use crate::notify::expand::{self, Absence, Surroundings};
 use crate::notify::outbox::{Cursor, OutboxBatch};
 use crate::notify::{expiring, when_free};
 use crate::read_model::News;
@@ -68,6 +68,11 @@ impl Postman {
                     announced: &self.announced,
                 };
                 let told = expand::expand(event, &around);
+                let once = told.first().map(|it| &it.cause).filter(|it| expand::is_once(it));
+                let told = match once {
+                    Some(cause) if !self.is_first(cause, &mut batch) => Vec::new(),
+                    Some(_) | None => told,
+                };
                 if event.event == danlu_core::Event::SettingsChanged {
                     let text = &model.ledger.settings.announcement;
                     self.announced.clone_from(text);
@@ -94,13 +99,26 @@ impl Postman {
             PartStarted { run, .. } | TaskExtended { run: Some(run), .. } => {
                 self.watch_limit(api, *run);
             }
-            NodeLost { node } => {
-                // From now on: after a restart machines need a moment to come back.
-                let since = (clock::now(), stored.number.to_string());
-                self.away.entry(*node).or_insert(since);
-            }
+            // From now on: after a restart machines need a moment to come back.
+            NodeLost { node } => drop(self.away.entry(*node).or_insert(clock::now() + AWAY)),
             NodeReady { node } | NodeRemoved { node } => drop(self.away.remove(node)),
             _ => {}
+        }
+    }
+
+    /// Those that were away already. Where nobody could be told then, that is no news.
+    pub(super) fn watch_machines(&mut self, api: &Api, are_news: bool) {
+        let model = api.handle.model();
+        let mut batch = OutboxBatch::default();
+        for absence in model.nodes.values().filter_map(|node| Absence::of(node)) {
+            if are_news {
+                self.away.entry(absence.node).or_insert(clock::now() + AWAY);
+            } else {
+                self.is_first(&absence.cause(), &mut batch);
+            }
+        }
+        if !batch.told.is_empty() {
+            self.commit(&batch, clock::now());
         }
     }
 
