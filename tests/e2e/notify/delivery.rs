@@ -104,16 +104,18 @@ fn whenever_the_server_is_killed_each_message_arrives_once_and_in_order() {
     let ways =
         [Behaviour::Takes, Behaviour::Refuses(503), Behaviour::Hangs, Behaviour::TakesAndHangsUp];
     let (mut tasks, mut waited) = (Vec::new(), 0);
+    let mut before = receiver.requests();
     for _ in 0..8 {
-        receiver.set(*random.one_of(&ways).expect("there are some"));
-        let before = receiver.requests();
         for _ in 0..3 {
             tasks.push(daemon.submit("-g 0 --notify start,end:hook", "true"));
         }
         // In the middle of a delivery, of the next one, or of what follows from it.
         receiver.wait_for_requests(before + 1);
         thread::sleep(random.up_to(Duration::from_millis(40)));
-        daemon.crash_and_restart();
+        daemon.crash();
+        before = receiver.requests();
+        receiver.set(*random.one_of(&ways).expect("there are some"));
+        daemon.start_again();
         let listed = daemon.json(&["notify", "list", "--json"]);
         let all = listed["messages"].as_array().expect("messages");
         waited += all.iter().filter(|it| it["state"] == "waiting").count();
