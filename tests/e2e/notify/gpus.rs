@@ -100,7 +100,8 @@ fn a_machine_that_stays_away_is_told_once_for_each_time() {
     until("it is away", || state(&daemon) == "down");
     assert!(ops.messages().is_empty(), "it may come back at once");
     // The server is not the reason why nobody hears of it.
-    daemon.crash_and_restart();
+    daemon.terminate();
+    daemon.start_again();
     // Its answer shows that it watches again.
     daemon.say(&["notify", "list"]);
     clock.pass(Duration::from_secs(61));

@@ -16,6 +16,7 @@ pub(crate) mod quiet_hours;
 pub(crate) mod recipients;
 mod render;
 mod service;
+mod tidings;
 mod when_free;
 mod worker;
 

@@ -150,7 +150,8 @@ impl Outbox {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(path, flags)?;
         connection.execute_batch(
-            "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 4194304;",
+            "PRAGMA cache_size = -256; PRAGMA mmap_size = 0;
+            PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 4194304;",
         )?;
         let format: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
         if format > FORMAT {

@@ -5,6 +5,7 @@ use crate::api::Api;
 use crate::daemon::clock;
 use crate::notify::expand::{self, Absence, Surroundings};
 use crate::notify::outbox::{Cursor, OutboxBatch};
+use crate::notify::tidings::Tidings;
 use crate::notify::{expiring, when_free};
 use crate::read_model::News;
 use crate::store::StoredEvent;
@@ -47,11 +48,11 @@ impl Postman {
             self.note(api, event);
         }
         let interesting: Vec<&StoredEvent> =
-            events.iter().filter(|it| expand::is_of_interest(&it.event)).collect();
+            events.iter().filter(|it| Tidings::of(&it.event).are_for_now()).collect();
         let mut batch = OutboxBatch::default();
         if !interesting.is_empty() {
             let tasks: Vec<_> =
-                interesting.iter().filter_map(|it| expand::tasks_of(&it.event)).collect();
+                interesting.iter().filter_map(|it| Tidings::of(&it.event).task()).collect();
             let live = api.handle.model();
             let known = tasks.iter().all(|task| live.tasks.contains_key(task));
             // After a pause the tasks may have left memory.
@@ -93,16 +94,23 @@ impl Postman {
 
     /// Times that follow from an event.
     fn note(&mut self, api: &Api, stored: &StoredEvent) {
-        use danlu_core::Event::{NodeLost, NodeReady, NodeRemoved, PartStarted, TaskExtended};
         self.look |= when_free::may_change(&stored.event);
-        match &stored.event {
-            PartStarted { run, .. } | TaskExtended { run: Some(run), .. } => {
-                self.watch_limit(api, *run);
+        match Tidings::of(&stored.event) {
+            Tidings::Started { run, .. } | Tidings::LimitChanged { run } => {
+                self.watch_limit(api, run);
             }
             // From now on: after a restart machines need a moment to come back.
-            NodeLost { node } => drop(self.away.entry(*node).or_insert(clock::now() + AWAY)),
-            NodeReady { node } | NodeRemoved { node } => drop(self.away.remove(node)),
-            _ => {}
+            Tidings::NodeLost { node } => {
+                self.away.entry(node).or_insert(clock::now() + AWAY);
+            }
+            Tidings::NodeBack { node } => drop(self.away.remove(&node)),
+            Tidings::Finished { .. }
+            | Tidings::Requeued { .. }
+            | Tidings::InDoubt { .. }
+            | Tidings::Settings
+            | Tidings::Quarantined { .. }
+            | Tidings::RunEnded { .. }
+            | Tidings::Nothing => {}
         }
     }
 
