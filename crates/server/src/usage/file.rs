@@ -31,6 +31,8 @@ const SCHEMA: &str = "
 
 /// An older process may still have the file open for a moment.
 const BUSY: Duration = Duration::from_secs(5);
+/// Blocks are read and written once: to keep pages of them would take memory for nothing.
+const SMALL: &str = "PRAGMA cache_size = -256; PRAGMA mmap_size = 0;";
 /// Blocks that are taken away at once.
 const SLICE: i64 = 500;
 
@@ -81,6 +83,7 @@ impl UsageFile {
         drop(private::append(path).map_err(unusable)?);
         let connection = Connection::open_with_flags(path, flags(true))?;
         connection.busy_timeout(BUSY)?;
+        connection.execute_batch(SMALL)?;
         let number =
             |pragma| connection.pragma_query_value(None, pragma, |row| row.get::<_, i64>(0));
         let (application, version) = (number("application_id")?, number("user_version")?);
@@ -107,6 +110,7 @@ impl UsageFile {
     pub(super) fn open_to_read(path: &Path) -> FileResult<UsageFile> {
         let connection = Connection::open_with_flags(path, flags(false))?;
         connection.busy_timeout(BUSY)?;
+        connection.execute_batch(SMALL)?;
         connection.set_prepared_statement_cache_capacity(16);
         Ok(UsageFile { connection })
     }
