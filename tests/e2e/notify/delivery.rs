@@ -76,17 +76,11 @@ fn a_restored_database_tells_nothing_old_again() {
     let id = daemon.submit("--notify end:hook", "true");
     daemon.ask(&["wait", &id]);
     receiver.wait_for("the message", |all| all.len() == 1);
-    daemon.terminate();
-    let database = daemon.data().join("danlu.db");
-    let bytes = fs::read(&database).expect("the database");
-    daemon.start_again();
-    let later = daemon.submit("--notify end:hook", "true");
-    daemon.ask(&["wait", &later]);
-    receiver.wait_for("the next", |all| all.len() == 2);
-    daemon.terminate();
-    fs::write(&database, bytes).expect("a restore");
-    daemon.add_argument("--accept-loss");
-    daemon.start_again();
+    daemon.restore_after(|daemon| {
+        let later = daemon.submit("--notify end:hook", "true");
+        daemon.ask(&["wait", &later]);
+        receiver.wait_for("the next", |all| all.len() == 2);
+    });
     daemon.terminate();
     fs::remove_file(daemon.data().join("notify.db")).expect("it is there");
     daemon.start_again();
@@ -192,15 +186,7 @@ fn tasks_that_are_held_after_a_restore_are_told() {
     let receiver = Receiver::start();
     let mut daemon = server(&hook(&receiver));
     let held = daemon.submit("--hold --notify fail:hook", "true");
-    daemon.terminate();
-    let database = daemon.data().join("danlu.db");
-    let bytes = fs::read(&database).expect("the database");
-    daemon.start_again();
-    daemon.submit("", "true");
-    daemon.terminate();
-    fs::write(&database, bytes).expect("a restore");
-    daemon.add_argument("--accept-loss");
-    daemon.start_again();
+    daemon.restore_after(|daemon| drop(daemon.submit("", "true")));
     let all = receiver.wait_for("the doubt", |all| !all.is_empty());
     assert_eq!((all[0].kind(), all[0].body["task"]["id"].to_string()), ("in_doubt", held));
 }

@@ -277,8 +277,8 @@ impl Config {
         }
         let notify = file.notify.parse(&from)?;
         let rules = task_defaults.notify.value().into_iter().flatten();
-        let told = rules.filter_map(|rule| rule.to.as_deref());
-        for to in told.filter(|to| !notify.has(to)) {
+        let mut told = rules.filter_map(|rule| rule.to.as_deref());
+        if let Some(to) = told.find(|to| !notify.has(to)) {
             let what = danlu_messages::notify::config::default_goes_nowhere(&to);
             return Err(ConfigError::Defaults { path: PathBuf::from(&from), what });
         }

@@ -1,6 +1,7 @@
 //! What administrators are shown while messages to a target cannot be delivered.
 
 use super::Postman;
+use crate::api::Api;
 use crate::daemon::clock;
 use crate::daemon::notices::{self, NoticeKind};
 use crate::notify::channels::Delivered;
@@ -47,11 +48,14 @@ impl Postman {
     /// Its file could not be used, and is there now.
     pub(super) fn show_file(&self, aside: &Path) {
         let Some(api) = self.parts.api.upgrade() else { return };
-        let what = notices::file_set_aside(&self.parts.path, aside);
+        self.keep(api, notices::file_set_aside(&self.parts.path, aside));
+    }
+
+    /// Not waited for: the engine may be slow.
+    fn keep(&self, api: Api, what: NoticeKind) {
         let (record, deed) = notices::record(what, clock::now());
-        self.parts
-            .runtime
-            .spawn(async move { drop(api.handle.keep(vec![record], Some(deed)).await) });
+        let keep = async move { drop(api.handle.keep(vec![record], Some(deed)).await) };
+        self.parts.runtime.spawn(keep);
     }
 
     fn show_notice(&self, target: &str) {
@@ -61,11 +65,7 @@ impl Postman {
         if api.handle.notices().all().iter().any(|notice| there(&notice.what)) {
             return;
         }
-        let (record, deed) = notices::record(NoticeKind::ChannelFailing { channel }, clock::now());
-        // Not waited for: the engine may be slow.
-        self.parts
-            .runtime
-            .spawn(async move { drop(api.handle.keep(vec![record], Some(deed)).await) });
+        self.keep(api, NoticeKind::ChannelFailing { channel });
     }
 
     fn take_notice_away(&self, target: &str) {
