@@ -109,7 +109,10 @@ fn groups() -> [Group; 5] {
         ),
         (
             msg::group_machines(),
-            &["gpus", "gpu", "nodes", "node", "agent", "status", "notify", "report", "doctor"],
+            &[
+                "gpus", "gpu", "nodes", "node", "agent", "status", "notify", "report", "metrics",
+                "doctor",
+            ],
         ),
         (
             msg::group_server(),

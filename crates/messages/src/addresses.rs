@@ -82,6 +82,7 @@ const SUMMARIES: &[(&str, &str, &str)] = &[
     ("get", "/gpus/{gpu}/usage", "一块 GPU（写作 机器:编号）的使用情况"),
     ("get", "/nodes/{name}/usage", "一台机器的使用情况"),
     ("get", "/server/health", "服务器的时钟、磁盘、地址和证书"),
+    ("get", "/metrics", "供 Prometheus 读取的指标；也在 /metrics"),
     ("get", "/server/check", "在服务器运行时检查数据库"),
     ("get", "/notices", "关于服务器本身的通知"),
     ("post", "/notices/{id}/acknowledge", "确认一条通知；因错误而暂停的调度随之恢复"),

@@ -27,6 +27,7 @@ pub mod hold;
 pub mod logs;
 pub mod ls;
 pub mod man;
+pub mod metrics;
 pub mod move_task;
 pub mod node;
 pub mod node_import;

@@ -4,6 +4,7 @@
 
 pub mod activation;
 mod agent;
+mod allocator;
 mod boot;
 mod cgroup;
 mod classify;
@@ -34,6 +35,7 @@ pub mod user_files;
 mod vfork;
 
 pub use agent::{Agent, AgentError, Inventory, SendError, Settings};
+pub use allocator::return_freed_memory;
 pub use boot::boot_id;
 pub use filesystem::{Network, network};
 pub use host::facts;

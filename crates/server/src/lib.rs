@@ -5,6 +5,7 @@ pub mod auth;
 mod compat;
 pub mod daemon;
 pub mod fleet;
+mod metrics;
 pub mod notify;
 pub mod read_model;
 pub mod store;

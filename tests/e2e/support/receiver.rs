@@ -46,8 +46,11 @@ pub(crate) enum Behaviour {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Received {
+    /// Method, address and version.
+    pub(crate) request: String,
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) text: String,
+    pub(crate) bytes: Vec<u8>,
     pub(crate) body: Value,
 }
 
@@ -150,8 +153,13 @@ fn serve(stream: TcpStream, shared: &Shared) -> std::io::Result<()> {
     let mut body = vec![0; length];
     reader.read_exact(&mut body)?;
     let text = String::from_utf8_lossy(&body).into_owned();
-    let received =
-        Received { headers, body: serde_json::from_str(&text).unwrap_or_default(), text };
+    let received = Received {
+        request: line.trim_end().to_owned(),
+        headers,
+        body: serde_json::from_str(&text).unwrap_or_default(),
+        text,
+        bytes: body,
+    };
     let behaviour = {
         let mut state = shared.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.requests += 1;

@@ -25,6 +25,7 @@ mod hold;
 mod logs;
 mod ls;
 mod man;
+mod metrics;
 mod move_task;
 mod node;
 mod node_import;
@@ -102,6 +103,7 @@ verbs! {
     Nodes(nodes::NodesArguments) = "nodes" ["sinfo"],
     Node(node::NodeArguments) = "node" [],
     Agent(agent::AgentArguments) = "agent" [],
+    Metrics(metrics::MetricsArguments) = "metrics" [],
     Doctor(doctor::DoctorArguments) = "doctor" [],
     Up(up::UpArguments) = "up" [],
     Down(down::DownArguments) = "down" [],
@@ -164,6 +166,7 @@ pub(crate) fn run(verb: Verb, server: Option<&str>) -> Result<ExitCode, Failure>
         Verb::Node(arguments) => node::run(&client()?, &arguments),
         Verb::Agent(arguments) => agent::run(&arguments),
         Verb::Nodes(arguments) => nodes::run(&client()?, &arguments),
+        Verb::Metrics(arguments) => metrics::run(client, &arguments),
         Verb::Doctor(arguments) => return doctor::run(server, &arguments),
         Verb::Up(arguments) => up::run(*arguments),
         Verb::Down(arguments) => down::run(&client()?, &arguments),

@@ -108,4 +108,15 @@ messages! {
     ends_at_logout =
         "a server run by this user ends when the user logs out",
         "当前用户启动的服务器会在注销时结束";
+    influxdb_fine(target) = "InfluxDB {target} takes points", "InfluxDB {target} 正常接收数据点";
+    influxdb_failing(target, answer, waiting) =
+        "InfluxDB {target} does not take points: {answer}; {waiting} wait",
+        "InfluxDB {target} 不接收数据点：{answer}；{waiting} 个在等待";
+    check_influxdb =
+        "see that it runs, that the database or bucket exists, and that user or token may write",
+        "请确认它在运行、数据库或 bucket 存在，且用户或令牌有写权限";
+    influxdb_lost(target, count) =
+        "InfluxDB {target}: {count} points were refused, or dropped because too many waited",
+        "InfluxDB {target}：{count} 个数据点被拒绝，或因等待过多而丢弃";
+    see_server_log = "danlu logs server shows why", "danlu logs server 可查看原因";
 }

@@ -43,4 +43,10 @@ messages! {
     see_failed_messages =
         "`danlu notify list` shows what the other side says; messages are kept and tried again for 3 days",
         "`danlu notify list` 会显示对方的回应；消息会保留并在 3 天内重试";
+    export_failing(target, at) =
+        "Points cannot be written to InfluxDB {target} since {at}",
+        "自 {at} 起，无法向 InfluxDB {target} 写入数据点";
+    points_are_kept =
+        "`danlu doctor` shows what the database says; points are kept and written later",
+        "`danlu doctor` 会显示数据库的回应；数据点会保留，稍后写入";
 }

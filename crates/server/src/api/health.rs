@@ -5,12 +5,13 @@ use super::caller::Caller;
 use super::view::rfc3339;
 use super::{Api, ApiError};
 use crate::daemon::{clock, host_health, tls};
+use crate::metrics::InfluxFigures;
 use crate::notify::Channels;
 use axum::extract::State;
 use danlu_messages::Language;
 use danlu_messages::notify::channels as msg;
 use danlu_node::network;
-use danlu_wire::api::{Document, ErrorCode, MailHealth, ServerHealth};
+use danlu_wire::api::{Document, ErrorCode, ExportHealth, MailHealth, ServerHealth};
 use nix::sys::resource::{Resource, getrlimit};
 use std::sync::Arc;
 use std::time::Duration;
@@ -44,6 +45,11 @@ async fn mail(channels: Arc<Channels>) -> Option<MailHealth> {
     Some(MailHealth { server, problem })
 }
 
+fn export(figures: InfluxFigures) -> ExportHealth {
+    let InfluxFigures { target, waiting, sent: _, refused, dropped, failing } = figures;
+    ExportHealth { target, waiting, refused, dropped, failing }
+}
+
 /// Disks may take a while.
 fn look(api: &Api) -> ServerHealth {
     let config = &api.config;
@@ -63,5 +69,6 @@ fn look(api: &Api) -> ServerHealth {
         certificate_ends_at: ends_at.flatten().map(|at| at.to_string()),
         host: Some(host_health::look()),
         mail: None,
+        exports: api.metrics.influx().figures().into_iter().map(export).collect(),
     }
 }

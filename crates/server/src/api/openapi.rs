@@ -104,6 +104,9 @@ fn operation(route: &Endpoint, generator: &mut SchemaGenerator) -> Value {
         ResponseKind::Events => {
             json!({ "description": "Events as they happen", "content": { "text/event-stream": {} } })
         }
+        ResponseKind::Metrics => {
+            json!({ "description": "The text format of Prometheus", "content": { "text/plain": {} } })
+        }
         ResponseKind::Archive => {
             json!({ "description": "A tar archive", "content": { "application/x-tar": {} } })
         }
@@ -119,7 +122,7 @@ fn operation(route: &Endpoint, generator: &mut SchemaGenerator) -> Value {
         },
         "security": match route.who {
             Access::Anybody => json!([]),
-            Access::Reader | Access::Submitter | Access::Person | Access::Admin => {
+            Access::Reader | Access::Submitter | Access::Person | Access::Admin | Access::Scraper => {
                 json!([{ "token": [] }, { "session": [] }])
             }
         },

@@ -7,6 +7,7 @@ use super::{
     me_nodes, nodes, notices, notify, openapi, overview, reports, server_log, session, settings,
     setup, submit, tasks, tokens, usage, users, wait, why,
 };
+use crate::metrics;
 use axum::extract::DefaultBodyLimit;
 use axum::routing::{MethodRouter, delete, get, patch, post, put};
 use danlu_wire::api as wire;
@@ -26,11 +27,19 @@ pub(crate) enum Access {
     /// Any account with full rights: a session, the socket, or a token of scope `admin`.
     Person,
     Admin,
+    /// Administrators, and who the configuration lets read `/metrics`.
+    Scraper,
 }
 
 impl Access {
-    const ALL: [Access; 5] =
-        [Access::Anybody, Access::Reader, Access::Submitter, Access::Person, Access::Admin];
+    const ALL: [Access; 6] = [
+        Access::Anybody,
+        Access::Reader,
+        Access::Submitter,
+        Access::Person,
+        Access::Admin,
+        Access::Scraper,
+    ];
 
     /// `x-who` in the API description.
     pub(crate) fn name(self) -> &'static str {
@@ -40,6 +49,7 @@ impl Access {
             Access::Submitter => "submitter",
             Access::Person => "person",
             Access::Admin => "admin",
+            Access::Scraper => "scraper",
         }
     }
 
@@ -67,6 +77,8 @@ pub(crate) enum ResponseKind {
     Events,
     /// A tar archive.
     Archive,
+    /// The text format of Prometheus.
+    Metrics,
 }
 
 pub(crate) type MakeSchema = fn(&mut SchemaGenerator) -> Schema;
@@ -123,7 +135,7 @@ const fn json<T: JsonSchema>() -> ResponseKind {
 
 #[rustfmt::skip] // one line for each, where it fits
 pub(crate) fn all() -> Vec<Endpoint> {
-    use Access::{Admin, Anybody, Person, Reader, Submitter};
+    use Access::{Admin, Anybody, Person, Reader, Scraper, Submitter};
     vec![
         Endpoint::new(("get", "/tasks"), "List tasks, newest first", Reader, || get(tasks::list), json::<wire::Tasks>()).query::<filter::Filter>(),
         Endpoint::new(("post", "/tasks"), "Submit a task or an array; with dry_run, ask where and when it would start", Submitter, || post(submit::submit), json::<wire::Submitted>()).body::<danlu_spec::Patch>().creates(),
@@ -197,6 +209,7 @@ pub(crate) fn all() -> Vec<Endpoint> {
         Endpoint::new(("get", "/server/check"), "Check the database while the server runs", Admin, || get(backup::check), json::<wire::DatabaseCheck>()),
         Endpoint::new(("post", "/server/reload"), "Read the configuration file again", Admin, || post(daemon::reload), json::<Value>()),
         Endpoint::new(("post", "/server/stop"), "Stop the server; running tasks go on", Admin, || post(daemon::stop), json::<Value>()).body::<daemon::Stop>(),
+        Endpoint::new(("get", "/metrics"), "Figures for Prometheus; also at /metrics", Scraper, || get(metrics::page), ResponseKind::Metrics),
         Endpoint::new(("get", "/openapi.json"), "This description", Anybody, || get(openapi::document), json::<Value>()),
     ]
 }

@@ -18,6 +18,7 @@ pub mod notices;
 mod panic_reports;
 pub mod restore;
 pub(crate) mod retention;
+pub(crate) mod secrets;
 pub mod serve;
 mod systemd;
 pub mod tls;

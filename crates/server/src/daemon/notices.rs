@@ -1,6 +1,8 @@
 //! Notices about the server itself, kept in the database until an administrator acknowledges them.
 
 use crate::api::view::rfc3339;
+use crate::daemon::clock;
+use crate::daemon::handle::Handle;
 use crate::store::restore_guard::Loss;
 use crate::store::{Deed, RecordChange, Store, StoreError};
 use arc_swap::ArcSwap;
@@ -74,6 +76,7 @@ pub(crate) fn record(what: NoticeKind, now: Time) -> (RecordChange, Deed) {
         NoticeKind::MachineDistrusted { .. } => "machine-distrusted",
         NoticeKind::ChannelFailing { .. } => "channel-failing",
         NoticeKind::FileSetAside { file, .. } => file,
+        NoticeKind::ExportFailing { .. } => "export-failing",
         NoticeKind::Unknown => "unknown",
     };
     let (id, target) = (format!("{name}-{}", now.0), name.to_owned());
@@ -91,6 +94,32 @@ pub(crate) fn file_set_aside(file: &Path, aside: &Path) -> NoticeKind {
     NoticeKind::FileSetAside {
         file: name.to_string_lossy().into_owned(),
         aside: aside.display().to_string(),
+    }
+}
+
+/// Puts one up, unless it is there already. Not waited for: the engine may be slow.
+pub(crate) fn raise(handle: &Handle, runtime: &tokio::runtime::Handle, what: NoticeKind) {
+    if handle.notices().all().iter().any(|notice| notice.what == what) {
+        return;
+    }
+    let (record, deed) = record(what, clock::now());
+    let handle = handle.clone();
+    runtime.spawn(async move { drop(handle.keep(vec![record], Some(deed)).await) });
+}
+
+/// Takes those away that are over by themselves.
+pub(crate) fn withdraw(
+    handle: &Handle,
+    runtime: &tokio::runtime::Handle,
+    is_over: impl Fn(&NoticeKind) -> bool,
+) {
+    let all = handle.notices().all();
+    let over = all.iter().filter(|notice| is_over(&notice.what));
+    let changes: Vec<RecordChange> =
+        over.map(|notice| RecordChange::Delete { kind: KIND, id: notice.id.clone() }).collect();
+    if !changes.is_empty() {
+        let handle = handle.clone();
+        runtime.spawn(async move { drop(handle.keep(changes, None).await) });
     }
 }
 
@@ -132,6 +161,9 @@ pub fn words(notice: &Notice) -> (String, String) {
         }
         NoticeKind::FileSetAside { file, aside } => {
             (msg::file_set_aside(&file, &at, &aside), msg::delete_set_aside(&aside, &acknowledge))
+        }
+        NoticeKind::ExportFailing { target } => {
+            (msg::export_failing(&target, &at), msg::points_are_kept().to_owned())
         }
         NoticeKind::Unknown => (
             msg::notice_id_of_at_is_of_a_kind_that_this_version(&notice.id, &at),

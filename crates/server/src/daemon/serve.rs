@@ -12,12 +12,14 @@ use crate::daemon::engine::Engine;
 use crate::daemon::handle::{AskError, Handle};
 use crate::daemon::logging;
 use crate::daemon::notices;
+use crate::daemon::secrets::Secrets;
 use crate::daemon::systemd;
 use crate::daemon::tls::{self, TlsError};
 use crate::fleet::logins::Logins;
 use crate::fleet::remote::Nodes;
 use crate::fleet::{Backends, LiveGpus, Local};
-use crate::notify::{Channels, Notifier, SecretError};
+use crate::metrics::{InfluxTarget, Metrics};
+use crate::notify::{Notifier, SecretError};
 use crate::store::disk::Disk;
 use crate::store::restore_guard;
 use crate::store::{EventReader, Store, StoreError};
@@ -64,7 +66,7 @@ pub enum ServeError {
     #[error(transparent)]
     Tls(#[from] TlsError),
     #[error(transparent)]
-    Notify(#[from] SecretError),
+    Secret(#[from] SecretError),
     #[error(transparent)]
     Ask(#[from] AskError),
 }
@@ -78,7 +80,7 @@ impl ServeError {
             ServeError::Agent(_) => errors::one_local_data_directory(),
             ServeError::Directory(error) => error.hint(),
             ServeError::Listen { .. } => errors::choose_listen_address(),
-            ServeError::Notify(_) => errors::correct_the_line(),
+            ServeError::Secret(_) => errors::correct_the_line(),
             ServeError::Tls(_) => errors::check_tls_files(),
             ServeError::Ask(_) => errors::see_the_message_above(),
         }
@@ -99,6 +101,7 @@ pub struct Ready {
 
 /// Serves until told to stop. `ready` is called once requests are accepted.
 pub fn serve(flags: Flags, ready: impl FnOnce(&Ready)) -> Result<(), ServeError> {
+    danlu_node::return_freed_memory();
     let config = Config::load(flags)?;
     let _lock = data_directory::prepare(&config.data)?;
     logging::start(&config.data, &config.log);
@@ -110,7 +113,7 @@ pub fn serve(flags: Flags, ready: impl FnOnce(&Ready)) -> Result<(), ServeError>
     allow_many_connections();
     let mut disk = Disk::of(&config.data, config.disk_reserve);
     let store = open_store(&config.data.join("danlu.db"), &mut disk)?;
-    let channels = Channels::open(&config.notify)?;
+    let secrets = Secrets::open(&config)?;
     let events = (store.event_reader(), store.newest_event());
     let auth = Auth::load(&store, &config.auth)?;
     let logins = Logins::load(&store, &config.data)?;
@@ -138,9 +141,11 @@ pub fn serve(flags: Flags, ready: impl FnOnce(&Ready)) -> Result<(), ServeError>
         configure_node(&handle, &config).await?;
         nodes.start(&handle);
         let followed = tokio::spawn(nodes.clone().follow_files(handle.clone(), config.clone()));
-        let notifier = Notifier::new(channels);
+        let notifier = Notifier::new(secrets.channels);
+        let metrics = (Metrics::new(secrets.metrics), secrets.influx);
+        let network = &network;
         let parts =
-            ApiParts { live, usage, auth, nodes, logins, network: &network, notifier, events };
+            ApiParts { live, usage, auth, nodes, logins, network, notifier, metrics, events };
         let served = listen(&config, &handle, parts, &mut signals, ready).await;
         followed.abort();
         served
@@ -171,6 +176,7 @@ struct ApiParts<'a> {
     logins: Logins,
     network: &'a Network,
     notifier: Notifier,
+    metrics: (Metrics, Vec<InfluxTarget>),
     /// And the number of the newest event before the engine has begun.
     events: (EventReader, i64),
 }
@@ -178,10 +184,11 @@ struct ApiParts<'a> {
 async fn listen(
     config: &Config,
     handle: &Handle,
-    ApiParts { live, usage, auth, nodes, logins, network, notifier, events }: ApiParts<'_>,
+    ApiParts { live, usage, auth, nodes, logins, network, notifier, metrics, events }: ApiParts<'_>,
     signals: &mut Signals,
     ready: impl FnOnce(&Ready),
 ) -> Result<(), ServeError> {
+    let (metrics, influx) = metrics;
     let (stop, mut stopped) = mpsc::channel(1);
     let files = RunRoot::open(&config.data.join("node")).map_err(AgentError::from)?;
     let own_uid = nix::unistd::geteuid().as_raw();
@@ -203,7 +210,10 @@ async fn listen(
         stop,
         own_uid,
         notifier: notifier.clone(),
+        metrics,
     });
+    api.count_if(config.counts());
+    api.metrics.influx().configure(&api, &config.data, influx);
     let telling = notifier.start(&api, &config.data, events);
     let tidying = tokio::spawn(crate::daemon::retention::keep_in_bounds(api.clone()));
     let watching = tokio::spawn(api::watch_accounts(api.clone()));
@@ -258,6 +268,7 @@ async fn listen(
         tokio::time::timeout(LAST_ANSWERS, async { while servers.join_next().await.is_some() {} })
             .await;
     servers.shutdown().await;
+    api.metrics.influx().stop();
     notifier.stop();
     // What is under way is sent again by the next server.
     let _ = telling.map(JoinHandle::join);
@@ -288,12 +299,13 @@ async fn reload(config: &Config, api: &Api) {
             return warn!(%cause, "the configuration is not taken over; nothing changes");
         }
     };
-    match Channels::open(&newer.notify) {
-        Ok(channels) => api.notifier.configure(channels).await,
+    match Secrets::open(&newer) {
+        Ok(secrets) => api.take_over(secrets).await,
         Err(cause) => {
             return warn!(%cause, "the configuration is not taken over; nothing changes");
         }
     }
+    api.count_if(newer.counts());
     api.set_limits(&newer.limits);
     api.set_sampling(&newer.sampling);
     api.nodes.apply(&api.handle, &newer).await;

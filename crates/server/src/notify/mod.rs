@@ -20,7 +20,9 @@ mod tidings;
 mod when_free;
 mod worker;
 
-pub(crate) use channels::{Channels, Delivered, SecretError};
+pub(crate) use channels::{
+    Channels, Delivered, HttpAnswer, HttpClient, HttpRequest, SecretError, SecretText, shown,
+};
 pub(crate) use outbox::{Post, PostState};
 pub(crate) use recipients::Target;
 pub use service::Notifier;

@@ -2,7 +2,7 @@
 
 use super::channels::{Channels, Delivered, Outgoing};
 use super::letter::{Letter, Matter};
-use super::outbox::Post;
+use super::outbox::{Post, PostState};
 use super::postman::{Postman, PostmanParts, Wake};
 use super::recipients::Target;
 use super::render::{RenderContext, render, subject};
@@ -17,7 +17,7 @@ use danlu_messages::Language;
 use danlu_messages::notify::channels as msg;
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -43,9 +43,44 @@ pub(super) struct Shared {
     pub(super) is_behind: AtomicBool,
     /// Targets whose last attempts failed: how many, and what was said last.
     pub(super) failing: ArcSwap<BTreeMap<String, (u32, String)>>,
+    pub(super) counts: PostCounts,
     waiting: Mutex<Option<Receiver<Wake>>>,
     /// When each user has sent test messages of late.
     tests: Mutex<BTreeMap<UserId, Vec<Time>>>,
+}
+
+/// For monitoring systems; since the server was started.
+#[derive(Debug, Default)]
+pub(crate) struct PostCounts {
+    waiting: AtomicU64,
+    sent: AtomicU64,
+    failed: AtomicU64,
+    dropped: AtomicU64,
+}
+
+impl PostCounts {
+    pub(super) fn wait(&self, count: usize) {
+        self.waiting.store(count as u64, Ordering::Relaxed);
+    }
+
+    pub(super) fn settled(&self, state: PostState) {
+        let count = match state {
+            PostState::Waiting => return,
+            PostState::Sent => &self.sent,
+            PostState::Failed => &self.failed,
+            PostState::Dropped => &self.dropped,
+        };
+        count.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn of(&self, state: PostState) -> u64 {
+        match state {
+            PostState::Waiting => self.waiting.load(Ordering::Relaxed),
+            PostState::Sent => self.sent.load(Ordering::Relaxed),
+            PostState::Failed => self.failed.load(Ordering::Relaxed),
+            PostState::Dropped => self.dropped.load(Ordering::Relaxed),
+        }
+    }
 }
 
 /// The file of messages cannot be used.
@@ -66,6 +101,7 @@ impl Notifier {
             pending_news: AtomicUsize::new(0),
             is_behind: AtomicBool::new(false),
             failing: ArcSwap::default(),
+            counts: PostCounts::default(),
             waiting: Mutex::new(Some(waiting)),
             tests: Mutex::default(),
         };
@@ -115,6 +151,10 @@ impl Notifier {
 
     pub(crate) fn failing(&self) -> Arc<BTreeMap<String, (u32, String)>> {
         self.shared.failing.load_full()
+    }
+
+    pub(crate) fn counts(&self) -> &PostCounts {
+        &self.shared.counts
     }
 
     async fn ask<T: Send + 'static>(

@@ -26,13 +26,14 @@ pub use writer::{Unwritten, UsageWriter};
 use crate::daemon::clock;
 use crate::daemon::config::Sampling;
 use arc_swap::ArcSwap;
-use danlu_core::{NodeId, RunId, UserId};
+use danlu_core::{GpuId, NodeId, RunId, UserId};
 use danlu_node::SamplingOrders;
-use danlu_wire::samples::Samples;
+use danlu_wire::samples::{CustomReading, Samples};
 use file::UsageFile;
 use imbl::OrdMap;
 use open_blocks::OpenBlocks;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -50,6 +51,10 @@ struct UsageShared {
     /// Connections that nobody uses at the moment.
     readers: Mutex<Vec<UsageFile>>,
     live: ArcSwap<OrdMap<NodeId, Arc<Samples>>>,
+    custom: ArcSwap<NewestCustom>,
+    /// Messages that the writer has not taken yet, and samples that there was no room for.
+    waiting: AtomicU64,
+    dropped: AtomicU64,
     settings: ArcSwap<Sampling>,
     /// What is measured on the server's own machine.
     local: OnceLock<SamplingOrders>,
@@ -75,6 +80,9 @@ enum UsageMessage {
     Stop,
 }
 
+/// Of the administrator's probes, in thousandths of their unit; without a GPU: of the machine.
+pub(crate) type NewestCustom = OrdMap<(NodeId, String, Option<GpuId>), i64>;
+
 pub(crate) const FILE: &str = "usage.db";
 /// Samples that may wait for the disk; more are dropped, for nobody may wait for samples.
 const WAITING: usize = 4_096;
@@ -89,6 +97,9 @@ impl Usage {
             open: Mutex::default(),
             readers: Mutex::default(),
             live: ArcSwap::default(),
+            custom: ArcSwap::default(),
+            waiting: AtomicU64::new(0),
+            dropped: AtomicU64::new(0),
             settings: ArcSwap::from_pointee(settings.clone()),
             local: OnceLock::new(),
         });
@@ -105,15 +116,38 @@ impl Usage {
         let samples = Arc::new(samples);
         if from.user.is_none() {
             shared.live.rcu(|live| live.update(from.node, Arc::clone(&samples)));
+            if !samples.custom.is_empty() {
+                shared.note_custom(from.node, &samples.custom);
+            }
         }
-        let _ = shared.inbox.try_send(UsageMessage::Samples { from, at, samples });
+        // Before the writer can take it.
+        shared.waiting.fetch_add(1, Ordering::Relaxed);
+        if shared.inbox.try_send(UsageMessage::Samples { from, at, samples }).is_err() {
+            shared.waiting.fetch_sub(1, Ordering::Relaxed);
+            shared.dropped.fetch_add(1, Ordering::Relaxed);
+        }
     }
 
     /// The machine is away: nothing of it is known at the moment.
     pub fn lost(&self, node: NodeId) {
         if let Some(shared) = &self.shared {
             shared.live.rcu(|live| live.without(&node));
+            shared.custom.rcu(|custom| {
+                let others = custom.iter().filter(|((on, _, _), _)| *on != node);
+                others.map(|(key, value)| (key.clone(), *value)).collect::<NewestCustom>()
+            });
         }
+    }
+
+    /// What each probe of the administrator's has measured last.
+    pub(crate) fn newest_custom(&self) -> Arc<NewestCustom> {
+        self.shared.as_ref().map_or_else(Arc::default, |shared| shared.custom.load_full())
+    }
+
+    /// How many samples wait to be kept, and how many were dropped since the start.
+    pub(crate) fn backlog(&self) -> (u64, u64) {
+        let Some(shared) = &self.shared else { return (0, 0) };
+        (shared.waiting.load(Ordering::Relaxed), shared.dropped.load(Ordering::Relaxed))
     }
 
     /// What each machine has measured last.
@@ -162,6 +196,16 @@ impl Usage {
 }
 
 impl UsageShared {
+    fn note_custom(&self, node: NodeId, read: &[CustomReading]) {
+        self.custom.rcu(|custom| {
+            let mut custom = NewestCustom::clone(custom);
+            for CustomReading { metric, gpu, value } in read {
+                custom.insert((node, metric.clone(), gpu.clone()), *value);
+            }
+            custom
+        });
+    }
+
     fn open(&self) -> MutexGuard<'_, OpenBlocks> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -27,6 +27,8 @@ pub enum NoticeKind {
     ChannelFailing { channel: String },
     /// A file beside the database could not be read; a new one was begun.
     FileSetAside { file: String, aside: String },
+    /// Points cannot be written to a database.
+    ExportFailing { target: String },
     /// A notice that only a newer server knows.
     #[serde(other)]
     #[schemars(skip)]
@@ -41,6 +43,7 @@ impl NoticeKind {
             | NoticeKind::Restored { .. }
             | NoticeKind::ChannelFailing { .. }
             | NoticeKind::FileSetAside { .. }
+            | NoticeKind::ExportFailing { .. }
             | NoticeKind::Unknown => false,
             NoticeKind::SchedulingPaused { .. } | NoticeKind::MachineDistrusted { .. } => true,
         }
@@ -48,7 +51,8 @@ impl NoticeKind {
 
     /// Whether it ends with the server that it was about.
     pub fn ends_with_the_server(&self) -> bool {
-        self.is_for_everybody() || matches!(self, NoticeKind::ChannelFailing { .. })
+        self.is_for_everybody()
+            || matches!(self, NoticeKind::ChannelFailing { .. } | NoticeKind::ExportFailing { .. })
     }
 }
 

@@ -53,6 +53,9 @@ pub struct ServerHealth {
     /// `None` where it sends no mail.
     #[serde(default)]
     pub mail: Option<MailHealth>,
+    /// Databases that points are sent to.
+    #[serde(default)]
+    pub exports: Vec<ExportHealth>,
 }
 
 /// What tasks depend on.
@@ -72,6 +75,19 @@ pub struct MailHealth {
     pub server: String,
     /// What has gone wrong; `None`: it takes mail from us.
     pub problem: Option<String>,
+}
+
+/// A database that points are sent to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ExportHealth {
+    /// Its address and name.
+    pub target: String,
+    /// Points that wait to be written, and those that were given up since the server was started.
+    pub waiting: u64,
+    pub refused: u64,
+    pub dropped: u64,
+    /// What it said last, while it does not take points.
+    pub failing: Option<String>,
 }
 
 /// `GET /server/check`: the database is sound, and has so many of each.

@@ -1,14 +1,18 @@
 //! The configuration and the origin of each value: flag, environment variable, file or default.
 
 mod auth;
+mod influx;
 mod limits;
 mod log;
+mod metrics;
 mod notify;
 mod sampling;
 
 pub use auth::AuthConfig;
+pub use influx::{InfluxConfig, InfluxPlace, PointNames};
 pub use limits::Limits;
 pub use log::{LogConfig, LogFormat, LogLevel};
+pub use metrics::{AddressRange, MetricsConfig};
 pub(crate) use notify::EMAIL;
 pub use notify::{ChannelConfig, EmailConfig, HttpService, MailTls, NotifyConfig, SecretSource};
 pub use sampling::{CustomMetric, Sampling};
@@ -21,8 +25,10 @@ use danlu_core::limits::SLOTS_PER_GPU;
 use danlu_messages::errors;
 use danlu_spec::Patch;
 use danlu_wire::api::NewNode;
+use influx::InfluxInFile;
 use limits::LimitsInFile;
 use log::LogInFile;
+use metrics::MetricsInFile;
 use notify::NotifyInFile;
 use sampling::{MetricInFile, SamplingInFile};
 use serde::{Deserialize, Serialize};
@@ -78,6 +84,10 @@ pub struct Config {
     /// Reloaded live.
     pub notify: NotifyConfig,
     pub sampling: Sampling,
+    /// Reloaded live.
+    pub metrics: MetricsConfig,
+    /// Reloaded live.
+    pub influx: Vec<InfluxConfig>,
     /// Other machines. Reloaded live.
     pub nodes: Vec<NewNode>,
     /// Where the configuration file is, or would be.
@@ -108,6 +118,8 @@ struct File {
     notify: NotifyInFile,
     sampling: SamplingInFile,
     metric: Vec<MetricInFile>,
+    metrics: MetricsInFile,
+    influxdb: Vec<InfluxInFile>,
     log: LogInFile,
     /// `[[node]]`, one for each machine.
     node: Vec<Spanned<NewNode>>,
@@ -172,6 +184,8 @@ pub enum ConfigError {
     Notify { path: PathBuf, key: String, what: String },
     #[error("{path}: {key}: `{value}` is not {expect}")]
     Sampling { path: PathBuf, key: String, value: String, expect: &'static str },
+    #[error("{path}: {key}: {what}")]
+    Metrics { path: PathBuf, key: String, what: String },
     #[error("{}", errors::bad_log_setting(&path.display(), key, value, expect))]
     Log { path: PathBuf, key: &'static str, value: String, expect: &'static str },
     #[error("{path}: {entry}")]
@@ -287,6 +301,12 @@ impl Config {
         }
         origin("metric", said(!file.metric.is_empty()));
         let sampling = file.sampling.parse(file.metric, &from)?;
+        for (key, is_said) in file.metrics.said() {
+            origin(key, said(is_said));
+        }
+        let metrics = file.metrics.parse(&from)?;
+        origin("influxdb", said(!file.influxdb.is_empty()));
+        let influx = influx::parse(file.influxdb, &from)?;
         for (key, is_said) in file.log.said() {
             origin(key, said(is_said));
         }
@@ -313,6 +333,8 @@ impl Config {
             limits,
             notify,
             sampling,
+            metrics,
+            influx,
             nodes,
             path,
             origins,
@@ -336,6 +358,11 @@ impl Config {
         nodes_file::beside(&self.path)
     }
 
+    /// Somebody is told what happens: it is counted from the start.
+    pub(crate) fn counts(&self) -> bool {
+        self.metrics.wanted || !self.influx.is_empty()
+    }
+
     /// The configuration that a restart would use.
     pub fn again(&self) -> Result<Config, ConfigError> {
         Config::load(self.flags.clone())
@@ -346,8 +373,8 @@ impl Config {
         let before = self.entries();
         let now = newer.entries().into_iter();
         let live = |key: &str| {
-            let sections = ["gpus.", "limits.", "notify.", "sampling."];
-            let whole = ["resources", "metric"];
+            let sections = ["gpus.", "limits.", "metrics.", "notify.", "sampling."];
+            let whole = ["resources", "metric", "influxdb"];
             whole.contains(&key) || sections.iter().any(|section| key.starts_with(section))
         };
         let now = now.filter(|entry| !live(entry.key));
@@ -405,7 +432,9 @@ impl Config {
             ("log.format", self.log.format.as_str().to_owned()),
         ];
         let values = values.into_iter().chain(self.limits.entries()).chain(self.notify.entries());
-        let values = values.chain(self.sampling.entries());
+        let values = values.chain(self.sampling.entries()).chain(self.metrics.entries());
+        let databases: Vec<String> = self.influx.iter().map(InfluxConfig::label).collect();
+        let values = values.chain([("influxdb", databases.join(", "))]);
         let origin = |key| self.origins.get(key).cloned().unwrap_or_default();
         values.map(|(key, value)| Entry { key, value, origin: origin(key) }).collect()
     }

@@ -11,7 +11,8 @@ mod slack;
 mod webhook;
 mod wecom;
 
-pub(crate) use secret::SecretError;
+pub(crate) use http::{HttpAnswer, HttpClient, Request as HttpRequest, shown};
+pub(crate) use secret::{SecretError, SecretText};
 
 use super::document::document;
 use super::html::html;
@@ -23,8 +24,7 @@ use command::CommandHook;
 use danlu_core::{Span, Time};
 use danlu_messages::notify::channels as msg;
 use email::Mailer;
-use http::{HttpAnswer, HttpClient, Request};
-use secret::SecretText;
+use http::Request;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

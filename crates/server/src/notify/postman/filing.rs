@@ -219,19 +219,23 @@ impl Postman {
         let now = crate::daemon::clock::now();
         let Some(outbox) = &self.outbox else { return };
         let target = outbox.post(number).ok().flatten().map(|post| post.target).unwrap_or_default();
+        let counts = &self.parts.shared.counts;
         let stored = match outcome {
             Delivered::Yes { answer } => {
                 self.lanes.delivered(number, now);
+                counts.settled(PostState::Sent);
                 outbox.settle(number, PostState::Sent, answer, now)
             }
             Delivered::Never { answer } => {
                 self.lanes.remove(number);
+                counts.settled(PostState::Failed);
                 outbox.settle(number, PostState::Failed, answer, now)
             }
             Delivered::Later { answer, after } => match self.lanes.failed(number, now, *after) {
                 Some(waiting) => outbox.retry(number, &waiting, answer),
                 None => {
                     self.lanes.remove(number);
+                    counts.settled(PostState::Failed);
                     let answer = format!("{}: {answer}", msg::gave_up());
                     outbox.settle(number, PostState::Failed, &answer, now)
                 }

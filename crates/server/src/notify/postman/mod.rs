@@ -111,6 +111,7 @@ impl Postman {
         loop {
             let now = clock::now();
             self.do_what_is_due(now);
+            self.parts.shared.counts.wait(self.lanes.len());
             let wake = match self.wake_at() {
                 Some(at) => {
                     let wait = Duration::from_millis(at.since(clock::now()).0);
@@ -266,6 +267,7 @@ impl Postman {
             let (Some(oldest), Some(outbox)) = (self.lanes.oldest(), &self.outbox) else { break };
             let answer = danlu_messages::notify::channels::dropped_full();
             let _ = outbox.settle(oldest, PostState::Dropped, answer, now);
+            self.parts.shared.counts.settled(PostState::Dropped);
             self.lanes.remove(oldest);
             dropped += 1;
         }
