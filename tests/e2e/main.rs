@@ -43,7 +43,6 @@ mod node_label;
 mod nodes;
 mod nodes_file;
 mod notify;
-mod notify_mail;
 mod other_os_users;
 mod own_ssh_keys;
 mod pam;

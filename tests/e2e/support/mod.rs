@@ -10,6 +10,7 @@ pub(crate) mod os_user;
 pub(crate) mod prometheus;
 pub(crate) mod receiver;
 pub(crate) mod seeded_random;
+pub(crate) mod shifted_clock;
 pub(crate) mod small_disk;
 pub(crate) mod smtp_sink;
 pub(crate) mod ssh_lab;

@@ -100,6 +100,10 @@ impl Receiver {
         self.lock().repeated
     }
 
+    pub(crate) fn requests(&self) -> usize {
+        self.lock().requests
+    }
+
     /// What it has when that is enough.
     #[track_caller]
     pub(crate) fn wait_for(
@@ -137,7 +141,10 @@ fn serve(stream: TcpStream, shared: &Shared) -> std::io::Result<()> {
     reader.read_line(&mut line)?;
     loop {
         let mut line = String::new();
-        reader.read_line(&mut line)?;
+        if reader.read_line(&mut line)? == 0 {
+            // The sender was killed while it spoke: that is no message.
+            return Ok(());
+        }
         let Some((name, value)) = line.trim_end().split_once(": ") else { break };
         headers.push((name.to_owned(), value.to_owned()));
     }

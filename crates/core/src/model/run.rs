@@ -282,6 +282,21 @@ impl Exit {
     pub fn is_success(&self) -> bool {
         *self == Exit::Code(0)
     }
+
+    /// What the command itself has ended with.
+    pub fn code(&self) -> Option<i32> {
+        match self {
+            Exit::Code(code) => Some(*code),
+            Exit::Signal(_)
+            | Exit::TimedOut
+            | Exit::Launch { .. }
+            | Exit::NeverStarted
+            | Exit::Vanished { .. }
+            | Exit::Abandoned
+            | Exit::Trouble(_)
+            | Exit::NoRecord => None,
+        }
+    }
 }
 
 /// How long a stopped run may take beyond its grace period before it counts as overdue.

@@ -83,6 +83,13 @@ messages! {
     renew_certificate =
         "renew it, and restart the server; one of Danlu's own is made anew when its file is removed",
         "请更新证书并重启服务器；删除 Danlu 自己的证书文件后会重新生成";
+    mail_is_taken(server) = "the mail server {server} accepts mail from Danlu", "邮件服务器 {server} 接受 Danlu 的邮件";
+    mail_is_not_taken(server, problem) =
+        "no mail can be sent through {server}: {problem}",
+        "无法通过 {server} 发送邮件：{problem}";
+    mend_mail =
+        "correct [notify.email] in the configuration file, then: danlu reload && danlu notify test",
+        "请修正配置文件中的 [notify.email]，然后执行：danlu reload && danlu notify test";
     server_open_files(most) =
         "the server can have {most} files open at most",
         "服务器最多同时打开 {most} 个文件";

@@ -34,6 +34,12 @@ messages! {
     channel_failing(channel, at) =
         "Messages over the channel `{channel}` cannot be delivered since {at}",
         "自 {at} 起，无法通过渠道 `{channel}` 发送消息";
+    file_set_aside(file, at, aside) =
+        "{file} could not be read at {at}: it is now {aside}, and a new one was begun",
+        "{at} 时 {file} 无法读取：已改名为 {aside}，并新建了一个";
+    delete_set_aside(aside, acknowledge) =
+        "keep {aside} for a report, or delete it; {acknowledge}",
+        "可保留 {aside} 用于报告问题，或将其删除；{acknowledge}";
     see_failed_messages =
         "`danlu notify list` shows what the other side says; messages are kept and tried again for 3 days",
         "`danlu notify list` 会显示对方的回应；消息会保留并在 3 天内重试";

@@ -10,6 +10,7 @@ pub mod config;
 pub mod data_directory;
 pub mod engine;
 pub mod handle;
+pub mod host_health;
 pub(crate) mod log_filter;
 mod log_format;
 pub(crate) mod logging;

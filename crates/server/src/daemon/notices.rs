@@ -10,6 +10,7 @@ use danlu_core::Time;
 use danlu_messages::acts::Act;
 use danlu_messages::server::daemon as msg;
 pub use danlu_wire::api::{Notice, NoticeKind};
+use std::path::Path;
 use std::sync::Arc;
 
 /// The kind of these records in the store.
@@ -74,21 +75,26 @@ pub(crate) fn record(what: NoticeKind, now: Time) -> (RecordChange, Deed) {
         NoticeKind::SchedulingPaused { .. } => "scheduling-paused",
         NoticeKind::MachineDistrusted { .. } => "machine-distrusted",
         NoticeKind::ChannelFailing { .. } => "channel-failing",
+        NoticeKind::FileSetAside { file, .. } => file,
         NoticeKind::ExportFailing { .. } => "export-failing",
         NoticeKind::Unknown => "unknown",
     };
-    let id = format!("{name}-{}", now.0);
+    let (id, target) = (format!("{name}-{}", now.0), name.to_owned());
     let notice = Notice { id: id.clone(), at: rfc3339(now), what };
     let (detail, _) = danlu_messages::Language::English.within(|| words(&notice));
-    let deed = Deed {
-        user: "danlu".into(),
-        origin: "automatic".into(),
-        act: Act::Note,
-        target: name.into(),
-        detail,
-    };
+    let deed =
+        Deed { user: "danlu".into(), origin: "automatic".into(), act: Act::Note, target, detail };
     let json = serde_json::to_string(&notice).unwrap_or_default();
     (RecordChange::Put { kind: KIND, id, json }, deed)
+}
+
+/// A file beside the database, and where it is now.
+pub(crate) fn file_set_aside(file: &Path, aside: &Path) -> NoticeKind {
+    let name = file.file_name().unwrap_or(file.as_os_str());
+    NoticeKind::FileSetAside {
+        file: name.to_string_lossy().into_owned(),
+        aside: aside.display().to_string(),
+    }
 }
 
 /// Puts one up, unless it is there already. Not waited for: the engine may be slow.
@@ -152,6 +158,9 @@ pub fn words(notice: &Notice) -> (String, String) {
         ),
         NoticeKind::ChannelFailing { channel } => {
             (msg::channel_failing(&channel, &at), msg::see_failed_messages().to_owned())
+        }
+        NoticeKind::FileSetAside { file, aside } => {
+            (msg::file_set_aside(&file, &at, &aside), msg::delete_set_aside(&aside, &acknowledge))
         }
         NoticeKind::ExportFailing { target } => {
             (msg::export_failing(&target, &at), msg::points_are_kept().to_owned())

@@ -5,11 +5,13 @@ use crate::api::response_cache::ResponseCache;
 use crate::api::{self, Accounts, Api, ApiState, Streams};
 use crate::auth::Auth;
 use crate::daemon::backup;
+use crate::daemon::clock;
 use crate::daemon::config::{Config, ConfigError, Flags};
 use crate::daemon::data_directory::{self, DirectoryError};
 use crate::daemon::engine::Engine;
 use crate::daemon::handle::{AskError, Handle};
 use crate::daemon::logging;
+use crate::daemon::notices;
 use crate::daemon::secrets::Secrets;
 use crate::daemon::systemd;
 use crate::daemon::tls::{self, TlsError};
@@ -22,7 +24,7 @@ use crate::reports::Reports;
 use crate::store::disk::Disk;
 use crate::store::restore_guard;
 use crate::store::{EventReader, Store, StoreError};
-use crate::usage::Usage;
+use crate::usage::{self, Usage};
 use danlu_core::input::GpuChange;
 use danlu_core::{Actor, Input};
 use danlu_messages::errors;
@@ -113,7 +115,7 @@ pub fn serve(flags: Flags, ready: impl FnOnce(&Ready)) -> Result<(), ServeError>
     let mut disk = Disk::of(&config.data, config.disk_reserve);
     let store = open_store(&config.data.join("danlu.db"), &mut disk)?;
     let secrets = Secrets::open(&config)?;
-    let events = [store.event_reader(), store.event_reader()];
+    let events = ([store.event_reader(), store.event_reader()], store.newest_event());
     let auth = Auth::load(&store, &config.auth)?;
     let logins = Logins::load(&store, &config.data)?;
     let seen = (live.clone(), usage.clone());
@@ -129,6 +131,12 @@ pub fn serve(flags: Flags, ready: impl FnOnce(&Ready)) -> Result<(), ServeError>
     let served = runtime.block_on(async {
         // Before readiness is announced, and a client could ask the server to stop.
         let mut signals = Signals::catch().map_err(file("catch signals for", &config.data))?;
+        if let Some(aside) = writer.set_aside() {
+            let what = notices::file_set_aside(&config.data.join(usage::FILE), aside);
+            let (record, deed) = notices::record(what, clock::now());
+            // Where nothing can be stored now, it is in the log.
+            let _ = handle.keep(vec![record], Some(deed)).await;
+        }
         add_local_node(&handle, &config.node_name).await?;
         hear_from_node(&handle, &config.node_name).await;
         configure_node(&handle, &config).await?;
@@ -170,8 +178,8 @@ struct ApiParts<'a> {
     network: &'a Network,
     notifier: Notifier,
     metrics: (Metrics, Vec<InfluxTarget>),
-    /// For those who follow what happens.
-    events: [EventReader; 2],
+    /// For those who follow what happens, and the number of the newest event before the engine has begun.
+    events: ([EventReader; 2], i64),
 }
 
 async fn listen(
@@ -208,8 +216,8 @@ async fn listen(
     });
     api.count_if(config.counts());
     api.metrics.influx().configure(&api, &config.data, influx);
-    let [events, ends] = events;
-    let telling = notifier.start(&api, &config.data, events);
+    let ([events, ends], newest) = events;
+    let telling = notifier.start(&api, &config.data, (events, newest));
     let booking = api.reports.start(&api, ends);
     let tidying = tokio::spawn(crate::daemon::retention::keep_in_bounds(api.clone()));
     let watching = tokio::spawn(api::watch_accounts(api.clone()));

@@ -73,10 +73,7 @@ pub(crate) fn document(
 }
 
 fn task_document(task: &TaskFacts) -> Value {
-    let code = match task.exit {
-        Some(Exit::Code(code)) => Some(code),
-        _ => None,
-    };
+    let code = task.exit.as_ref().and_then(Exit::code);
     let failure = task
         .failure
         .as_ref()

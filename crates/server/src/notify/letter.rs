@@ -100,7 +100,13 @@ impl TaskFacts {
         let name = |node| model.nodes.get(node).map(|node| node.name.clone());
         let (exit, failure) = match run.map(|run| &run.state) {
             Some(RunState::Ended { exit, failure, .. }) => (Some(exit.clone()), failure.clone()),
-            _ => (None, None),
+            Some(
+                RunState::Starting
+                | RunState::Running { .. }
+                | RunState::Paused { .. }
+                | RunState::Stopping { .. },
+            )
+            | None => (None, None),
         };
         let started = parts.clone().filter_map(|part| part.started_at).min();
         let failed = failure.is_some() || exit.as_ref().is_some_and(|exit| !exit.is_success());

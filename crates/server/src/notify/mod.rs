@@ -20,6 +20,7 @@ mod render;
 mod service;
 mod subject;
 mod task_words;
+mod tidings;
 mod when_free;
 mod worker;
 

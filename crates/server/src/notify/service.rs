@@ -40,6 +40,8 @@ pub(super) struct Shared {
     pub(super) active: AtomicBool,
     /// News that the postman has not taken yet.
     pub(super) pending_news: AtomicUsize,
+    /// Some were too many for it: it has been told to read the event table.
+    pub(super) is_behind: AtomicBool,
     /// Targets whose last attempts failed: how many, and what was said last.
     pub(super) failing: ArcSwap<BTreeMap<String, (u32, String)>>,
     pub(super) counts: PostCounts,
@@ -98,6 +100,7 @@ impl Notifier {
             channels: ArcSwap::from_pointee(channels),
             active: AtomicBool::new(false),
             pending_news: AtomicUsize::new(0),
+            is_behind: AtomicBool::new(false),
             failing: ArcSwap::default(),
             counts: PostCounts::default(),
             waiting: Mutex::new(Some(waiting)),
@@ -106,17 +109,16 @@ impl Notifier {
         Notifier { shared: Arc::new(shared), inbox }
     }
 
-    /// Starts its thread, and a task that passes it the news. It ends with `stop`.
+    /// Starts its thread, and a task that passes it the news. It ends with `stop`. `newest` is the newest event before the
+    /// engine has begun: what its start brings about is news.
     pub(crate) fn start(
         &self,
         api: &Api,
         data: &Path,
-        events: EventReader,
+        (events, newest): (EventReader, i64),
     ) -> Option<JoinHandle<()>> {
         let waiting = self.shared.waiting.lock().unwrap_or_else(PoisonError::into_inner).take()?;
         let news = api.handle.reader().news();
-        let mut events = events;
-        let newest = events.newest().unwrap_or(0);
         let parts = PostmanParts {
             api: api.downgrade(),
             shared: Arc::clone(&self.shared),
@@ -145,12 +147,7 @@ impl Notifier {
     pub(crate) async fn configure(&self, channels: Channels) {
         self.shared.channels.store(Arc::new(channels));
         // What happens from now on is told over them. Where the file cannot be used, it is tried again.
-        let _ = self
-            .ask(|postman| {
-                postman.open();
-                Some(())
-            })
-            .await;
+        let _ = self.ask(Postman::reopen).await;
     }
 
     pub(crate) fn failing(&self) -> Arc<BTreeMap<String, (u32, String)>> {
@@ -201,6 +198,7 @@ impl Notifier {
         let channels = self.channels();
         let language = Language::current();
         let url = channels.config().url.clone();
+        let tried = target.to_string();
         let send = move || {
             language.within(|| {
                 let now = clock::now();
@@ -217,7 +215,11 @@ impl Notifier {
             })
         };
         let failed = || Delivered::Later { answer: msg::timed_out().to_owned(), after: None };
-        tokio::task::spawn_blocking(send).await.unwrap_or_else(|_| failed())
+        let outcome = tokio::task::spawn_blocking(send).await.unwrap_or_else(|_| failed());
+        if let Delivered::Yes { .. } = outcome {
+            let _ = self.ask(move |postman| postman.recovered(&tried)).await;
+        }
+        outcome
     }
 
     /// Its id, or `None` where the user has too many.
@@ -254,11 +256,17 @@ async fn forward(
             continue;
         }
         let room = shared.pending_news.load(Ordering::Relaxed) < MOST_PENDING_NEWS;
-        if let Some(piece) = piece.filter(|_| room) {
-            shared.pending_news.fetch_add(1, Ordering::Relaxed);
-            if inbox.send(Wake::News(piece)).is_err() {
-                return;
+        let wake = match piece.filter(|_| room) {
+            Some(piece) => {
+                shared.pending_news.fetch_add(1, Ordering::Relaxed);
+                Wake::News(piece)
             }
+            // They may have been the last for long: it is told that it has missed some, once.
+            None if shared.is_behind.swap(true, Ordering::AcqRel) => continue,
+            None => Wake::Behind,
+        };
+        if inbox.send(wake).is_err() {
+            return;
         }
     }
 }

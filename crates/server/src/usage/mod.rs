@@ -17,7 +17,6 @@ mod tests;
 mod writer;
 
 pub use card::{AskedFor, Card, card};
-pub(crate) use file::set_aside;
 pub use query::{SeriesPoint, SubjectSeries};
 pub use rollup::Spread;
 pub use subject::{Metric, Subject};
@@ -84,6 +83,7 @@ enum UsageMessage {
 /// Of the administrator's probes, in thousandths of their unit; without a GPU: of the machine.
 pub(crate) type NewestCustom = OrdMap<(NodeId, String, Option<GpuId>), i64>;
 
+pub(crate) const FILE: &str = "usage.db";
 /// Samples that may wait for the disk; more are dropped, for nobody may wait for samples.
 const WAITING: usize = 4_096;
 
@@ -92,7 +92,7 @@ impl Usage {
     pub fn new(data: &Path, settings: &Sampling) -> (Usage, Unwritten) {
         let (inbox, received) = sync_channel(WAITING);
         let shared = Arc::new(UsageShared {
-            path: data.join("usage.db"),
+            path: data.join(FILE),
             inbox,
             open: Mutex::default(),
             readers: Mutex::default(),

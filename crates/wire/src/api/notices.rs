@@ -25,6 +25,8 @@ pub enum NoticeKind {
     MachineDistrusted { node: String, report: String },
     /// Messages cannot be delivered over a channel.
     ChannelFailing { channel: String },
+    /// A file beside the database could not be read; a new one was begun.
+    FileSetAside { file: String, aside: String },
     /// Points cannot be written to a database.
     ExportFailing { target: String },
     /// A notice that only a newer server knows.
@@ -40,6 +42,7 @@ impl NoticeKind {
             NoticeKind::DataLost { .. }
             | NoticeKind::Restored { .. }
             | NoticeKind::ChannelFailing { .. }
+            | NoticeKind::FileSetAside { .. }
             | NoticeKind::ExportFailing { .. }
             | NoticeKind::Unknown => false,
             NoticeKind::SchedulingPaused { .. } | NoticeKind::MachineDistrusted { .. } => true,

@@ -119,9 +119,34 @@ pub struct ServerHealth {
     /// When the certificate that it presents is no longer valid; `None` where nothing is encrypted.
     pub certificate: Option<String>,
     pub certificate_ends_at: Option<String>,
+    /// Of the machine on which the server runs.
+    #[serde(default)]
+    pub host: Option<HostHealth>,
+    /// `None` where it sends no mail.
+    #[serde(default)]
+    pub mail: Option<MailHealth>,
     /// Databases that points are sent to.
     #[serde(default)]
     pub exports: Vec<ExportHealth>,
+}
+
+/// What tasks depend on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct HostHealth {
+    pub cgroup_v2: bool,
+    /// There is a card of NVIDIA's whose driver is loaded, and the driver's tools.
+    pub nvidia_driver: bool,
+    pub nvidia_tools: bool,
+    /// Settings of its systemd unit; empty where there is none.
+    pub unit: BTreeMap<String, String>,
+}
+
+/// A connection to the mail server, without a mail.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct MailHealth {
+    pub server: String,
+    /// What has gone wrong; `None`: it takes mail from us.
+    pub problem: Option<String>,
 }
 
 /// A database that points are sent to.

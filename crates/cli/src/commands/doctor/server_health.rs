@@ -1,7 +1,7 @@
-//! What is wrong where the server runs: clock, disk, addresses, certificate.
+//! What is wrong where the server runs: clock, disk, addresses, certificate, mail.
 
 use danlu_messages::cli::doctor as msg;
-use danlu_wire::api::{ExportHealth, NodeView, ServerHealth};
+use danlu_wire::api::{ExportHealth, MailHealth, NodeView, ServerHealth};
 use jiff::Timestamp;
 
 use super::{
@@ -27,10 +27,18 @@ pub(super) fn findings(health: &ServerHealth, now: Timestamp) -> Vec<Finding> {
     );
     found.push(addresses(health));
     found.extend(certificate(health, now));
+    found.extend(health.mail.as_ref().map(mail));
     let few = health.open_files.filter(|most| *most < LEAST_FILES);
     found.extend(few.map(|most| note(&msg::server_open_files(&most), msg::raise_limit_nofile())));
     found.extend(health.exports.iter().map(export));
     found
+}
+
+fn mail(MailHealth { server, problem }: &MailHealth) -> Finding {
+    match problem {
+        None => fine(msg::mail_is_taken(server)),
+        Some(problem) => wrong(&msg::mail_is_not_taken(server, problem), Some(msg::mend_mail())),
+    }
 }
 
 fn export(export: &ExportHealth) -> Finding {
@@ -148,6 +156,8 @@ mod tests {
             listening: vec!["https://0.0.0.0:8787".into()],
             certificate: Some("/c.pem".into()),
             certificate_ends_at: Some("2027-11-18T08:00:00Z".into()),
+            host: None,
+            mail: Some(MailHealth { server: "mail.example:587".into(), problem: None }),
             exports: Vec::new(),
         }
     }
@@ -183,6 +193,8 @@ mod tests {
         check(ends("2026-11-01T08:00:00Z"), Wrong, "2026-11-01");
         check(|it| it.certificate_ends_at = None, Wrong, "/c.pem");
         check(|it| it.open_files = Some(1_024), Note, "1024");
+        let refused = MailHealth { server: "mail.example:587".into(), problem: Some("535".into()) };
+        check(|it| it.mail = Some(refused), Wrong, "mail.example:587: 535");
         let export = ExportHealth {
             target: "http://db:8086 lab".into(),
             waiting: 7,

@@ -297,6 +297,12 @@ impl Config {
             origin(key, said(is_said));
         }
         let notify = file.notify.parse(&from)?;
+        let rules = task_defaults.notify.value().into_iter().flatten();
+        let mut told = rules.filter_map(|rule| rule.to.as_deref());
+        if let Some(to) = told.find(|to| !notify.has(to)) {
+            let what = danlu_messages::notify::config::default_goes_nowhere(&to);
+            return Err(ConfigError::Defaults { path: PathBuf::from(&from), what });
+        }
         for (key, is_said) in file.sampling.said() {
             origin(key, said(is_said));
         }

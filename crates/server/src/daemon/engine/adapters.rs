@@ -281,6 +281,7 @@ impl Watch for EngineAdapters {
                     | NoticeKind::Restored { .. }
                     | NoticeKind::SchedulingPaused { .. }
                     | NoticeKind::ChannelFailing { .. }
+                    | NoticeKind::FileSetAside { .. }
                     | NoticeKind::ExportFailing { .. }
                     | NoticeKind::Unknown => false,
                 };

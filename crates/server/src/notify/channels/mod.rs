@@ -110,6 +110,16 @@ impl Channels {
         }
     }
 
+    /// What keeps us from sending mail, where something does. No mail is sent.
+    pub(crate) fn check_mail(&self) -> Option<String> {
+        let email = self.config.email.as_ref()?;
+        match Mailer::open(email) {
+            Ok(mailer) => mailer.check().err(),
+            // Its password may have become unreadable.
+            Err(error) => Some(error.to_string()),
+        }
+    }
+
     /// Takes as long as the other side does, within limits: for a thread of its own.
     pub(crate) fn deliver(&self, target: &Target, message: &Outgoing) -> Delivered {
         let gone = || Delivered::Never { answer: msg::channel_gone().to_owned() };

@@ -91,7 +91,7 @@
       width: 1.5,
       points: { show: false },
       paths: uPlot.paths.stepped({ align: 1 }),
-      value: (_, value) => number(value, unit === "cores" ? "" : unit),
+      value: (_, value, line, at) => (at === null ? "" : number(value, unit === "cores" ? "" : unit)),
     }));
     const known = group.lines.map((line) => line.most).filter((most) => most);
     const { by } = scaleOf(group.lines[0].unit);
@@ -104,8 +104,8 @@
       cursor: { y: false, drag: { x: true, y: false, setScale: false }, bind: { dblclick: () => () => show({ part: null, last: null }) } },
       legend: { show: true, live: true },
       scales: { x: { range: () => [chartRange[0] / 1000, chartRange[1] / 1000] }, y: { range: (_, low, high) => [0, most || Math.max(high * 1.1, 0.1)] } },
-      axes: [{ ...axis, values: (self, at) => at.map((one) => moment(one, self.scales.x.max - self.scales.x.min)), space: 60 }, { ...axis, size: 44 }],
-      series: [{ label: titles.time, value: (self, at) => (at === null ? "–" : moment(at, 0)) }, ...lines],
+      axes: [{ ...axis, values: (self, at) => at.map((one) => moment(one, self.scales.x.max - self.scales.x.min)), space: 60, size: 30 }, { ...axis, size: 44 }],
+      series: [{ label: titles.time, value: (self, at) => (at === null ? "" : moment(at, 0)) }, ...lines],
       hooks: { draw: [mark], setSelect: [(self) => {
         if (self.select.width < 4) return;
         const [from, to] = [self.select.left, self.select.left + self.select.width].map((at) => Math.round(self.posToVal(at, "x") * 1000));
