@@ -37,6 +37,7 @@ const TABLES: &[(&str, Table)] = tables![
     cli::gpus,
     cli::help,
     cli::hold,
+    cli::keep,
     cli::logs,
     cli::ls,
     cli::man,

@@ -37,7 +37,7 @@ pub use agent::{Agent, AgentError, Inventory, SendError, Settings};
 pub use boot::boot_id;
 pub use filesystem::{Network, network};
 pub use host::facts;
-pub use host::{Host, HostConfig, StdioError, serve as serve_agent};
+pub use host::{Evictions, Host, HostConfig, StdioError, serve as serve_agent};
 pub use launcher::dispatch;
 pub use run_of_process::run_of_process;
 pub use rundir::{RootError, RunRoot};

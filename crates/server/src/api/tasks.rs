@@ -328,6 +328,7 @@ pub(super) fn views_in(
         if !caller.sees_inside(task) {
             view.failure.iter_mut().for_each(hide_evidence);
         }
+        view.idle = api.idle.of_task(model, task);
         view
     };
     Ok(rows.map(view).collect())
@@ -380,6 +381,7 @@ fn input(
         ActName::Move => Input::Move { by, task, position },
         ActName::Requeue => Input::Requeue { by, task },
         ActName::Extend => Input::Extend { by, task, more },
+        ActName::Keep => Input::Keep { by, task, time: more },
         ActName::Remove => Input::Remove { by, task },
     }
 }

@@ -72,6 +72,7 @@ pub(crate) fn record(what: NoticeKind, now: Time) -> (RecordChange, Deed) {
         NoticeKind::SchedulingPaused { .. } => "scheduling-paused",
         NoticeKind::MachineDistrusted { .. } => "machine-distrusted",
         NoticeKind::ChannelFailing { .. } => "channel-failing",
+        NoticeKind::ForeignProcess { .. } => "foreign-process",
         NoticeKind::Unknown => "unknown",
     };
     let id = format!("{name}-{}", now.0);
@@ -124,6 +125,10 @@ pub fn words(notice: &Notice) -> (String, String) {
         NoticeKind::ChannelFailing { channel } => {
             (msg::channel_failing(&channel, &at), msg::see_failed_messages().to_owned())
         }
+        NoticeKind::ForeignProcess { node, gpu, pid, user, task } => (
+            msg::foreign_process(&user, &pid, &gpu, &node, &task),
+            msg::end_it_or_ask(&acknowledge),
+        ),
         NoticeKind::Unknown => (
             msg::notice_id_of_at_is_of_a_kind_that_this_version(&notice.id, &at),
             msg::use_the_version_of_the_server_acknowledge(&acknowledge),

@@ -15,6 +15,7 @@ use crate::daemon::tls::{self, TlsError};
 use crate::fleet::logins::Logins;
 use crate::fleet::remote::Nodes;
 use crate::fleet::{Backends, LiveGpus, Local};
+use crate::idle::Idle;
 use crate::notify::{Channels, Notifier, SecretError};
 use crate::store::disk::Disk;
 use crate::store::restore_guard;
@@ -24,7 +25,7 @@ use danlu_core::input::GpuChange;
 use danlu_core::{Actor, Input};
 use danlu_messages::errors;
 use danlu_node::gpu::{ProbeConfig, sim_load_wanted};
-use danlu_node::{AgentError, HostConfig, RunRoot, private};
+use danlu_node::{AgentError, Evictions, HostConfig, RunRoot, private};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use std::collections::BTreeMap;
 use std::fs;
@@ -105,6 +106,7 @@ pub fn serve(flags: Flags, ready: impl FnOnce(&Ready)) -> Result<(), ServeError>
     let live = LiveGpus::default();
     let (usage, unwritten) = Usage::new(&config.data, &config.sampling);
     let local = Local::start(&config.node_name, &local_host(&config), live.clone(), usage.clone())?;
+    let evictions = local.evictions();
     allow_many_connections();
     let mut disk = Disk::of(&config.data, config.disk_reserve);
     let store = open_store(&config.data.join("danlu.db"), &mut disk)?;
@@ -131,8 +133,17 @@ pub fn serve(flags: Flags, ready: impl FnOnce(&Ready)) -> Result<(), ServeError>
         nodes.start(&handle);
         let followed = tokio::spawn(nodes.clone().follow_files(handle.clone(), config.clone()));
         let notifier = Notifier::new(channels);
-        let parts =
-            ApiParts { live, usage, auth, nodes, logins, network: &network, notifier, events };
+        let parts = ApiParts {
+            live,
+            usage,
+            evictions,
+            auth,
+            nodes,
+            logins,
+            network: &network,
+            notifier,
+            events,
+        };
         let served = listen(&config, &handle, parts, &mut signals, ready).await;
         followed.abort();
         served
@@ -158,6 +169,7 @@ fn open_store(path: &Path, disk: &mut Disk) -> Result<Store, StoreError> {
 struct ApiParts<'a> {
     live: LiveGpus,
     usage: Usage,
+    evictions: Evictions,
     auth: Auth,
     nodes: Nodes,
     logins: Logins,
@@ -169,7 +181,9 @@ struct ApiParts<'a> {
 async fn listen(
     config: &Config,
     handle: &Handle,
-    ApiParts { live, usage, auth, nodes, logins, network, notifier, events }: ApiParts<'_>,
+    ApiParts { live, usage, evictions, auth, nodes, logins, network, notifier, events }: ApiParts<
+        '_,
+    >,
     signals: &mut Signals,
     ready: impl FnOnce(&Ready),
 ) -> Result<(), ServeError> {
@@ -185,6 +199,8 @@ async fn listen(
         config: config.clone(),
         live,
         usage,
+        idle: Idle::default(),
+        evictions,
         accounts: Accounts::default(),
         auth,
         connection_limits: ConnectionLimits::new(config),
@@ -196,6 +212,8 @@ async fn listen(
         notifier: notifier.clone(),
     });
     let telling = notifier.start(&api, &config.data, events);
+    let watching_idle = api.idle.start(&api);
+    let guarding = tokio::spawn(crate::guard::watch(api.clone()));
     let tidying = tokio::spawn(crate::daemon::retention::keep_in_bounds(api.clone()));
     let watching = tokio::spawn(api::watch_accounts(api.clone()));
     let socket = bind_socket(&config.socket, own_uid == 0)?;
@@ -242,6 +260,7 @@ async fn listen(
     }
     systemd::notify("STOPPING=1");
     tidying.abort();
+    guarding.abort();
     watching.abort();
     // Requests in progress are answered; followed logs and waits do not delay the end.
     drop(end);
@@ -249,6 +268,8 @@ async fn listen(
         tokio::time::timeout(LAST_ANSWERS, async { while servers.join_next().await.is_some() {} })
             .await;
     servers.shutdown().await;
+    api.idle.stop();
+    let _ = watching_idle.map(JoinHandle::join);
     notifier.stop();
     // What is under way is sent again by the next server.
     let _ = telling.map(JoinHandle::join);

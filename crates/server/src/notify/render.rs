@@ -1,7 +1,7 @@
 //! Words a message: a headline, facts, quoted lines; as text for people, in the language of whoever calls `within`.
 
-use super::letter::{DigestFacts, Letter, Matter, RequeuedFor, TaskFacts, TaskNews};
-use danlu_core::{Span, TaskId, Time};
+use super::letter::{DigestFacts, ForeignFacts, Letter, Matter, RequeuedFor, TaskFacts, TaskNews};
+use danlu_core::{FailureClass, Span, TaskId, Time};
 use danlu_messages::notify::letters as msg;
 use danlu_messages::{amounts, ends, states};
 use danlu_wire::api::TaskStateName;
@@ -91,6 +91,7 @@ pub(crate) fn render(letter: &Letter, context: &RenderContext) -> Rendered {
                 ..Rendered::default()
             }
         }
+        Matter::ForeignProcess { facts, yours } => about_foreign(facts, *yours),
         Matter::Dropped { count } => Rendered {
             headline: msg::dropped(count),
             tone: Tone::Bad,
@@ -110,6 +111,28 @@ pub(crate) fn render(letter: &Letter, context: &RenderContext) -> Rendered {
         None => msg::as_admin().to_owned(),
     };
     Rendered { link, footer, ..rendered }
+}
+
+fn about_foreign(facts: &ForeignFacts, yours: bool) -> Rendered {
+    let ForeignFacts { node, gpu, pid, user, command, task, owner } = facts;
+    let pid = format!("pid {pid}");
+    let process = [user.as_str(), &pid, command].into_iter().filter(|word| !word.is_empty());
+    let holder = match owner {
+        Some(owner) => format!("{}, {owner}", msg::task(task)),
+        None => msg::task(task),
+    };
+    let words = if yours { msg::foreign_yours } else { msg::foreign };
+    Rendered {
+        headline: words(node, gpu),
+        tone: Tone::Bad,
+        facts: vec![
+            (msg::process(), process.collect::<Vec<_>>().join(", ")),
+            (msg::holder(), holder),
+        ],
+        hint: Some(msg::more_with(&"danlu gpus")),
+        link: Some("/gpus".to_owned()),
+        ..Rendered::default()
+    }
 }
 
 fn numbers<T: ToString>(all: &[T]) -> String {
@@ -147,6 +170,7 @@ fn about_task(at: Time, news: &TaskNews, task: &TaskFacts, context: &RenderConte
                 RequeuedFor::Loss => msg::requeued_lost(&name),
                 RequeuedFor::Preemption => msg::requeued_preempted(&name),
                 RequeuedFor::Request => msg::requeued(&name),
+                RequeuedFor::Idle => msg::requeued_idle(&name),
             };
             (words, Tone::Neutral, msg::more_with(&format!("danlu why {}", task.id)))
         }
@@ -155,6 +179,15 @@ fn about_task(at: Time, news: &TaskNews, task: &TaskFacts, context: &RenderConte
             let left = amounts::two_units(ends_at.since(at).0 / 1_000);
             let more = msg::more_time_with(&format!("danlu extend {} 2h", task.id));
             (msg::expiring(&name, &left), Tone::Neutral, more)
+        }
+        TaskNews::Idle { since, stops, .. } => {
+            let time = amounts::two_units(at.since(*since).0 / 1_000);
+            let words = match stops {
+                Some(_) => msg::idle_asked(&name, &time),
+                None => msg::idle_told(&name, &time),
+            };
+            let keep = msg::keep_with(&format!("danlu keep {} 2h", task.id));
+            (words, Tone::Neutral, keep)
         }
         TaskNews::InDoubt => {
             let release = msg::release_with(&format!("danlu release {}", task.id));
@@ -166,6 +199,16 @@ fn about_task(at: Time, news: &TaskNews, task: &TaskFacts, context: &RenderConte
     if let TaskNews::Expiring { ends_at } = news {
         facts.push((msg::ends_at(), moment(*ends_at)));
     }
+    let mut path = format!("/tasks/{}", task.id);
+    if let TaskNews::Idle { since, kind, stops } = news {
+        facts.push((msg::idle_why(), danlu_messages::idle::kind(*kind).to_owned()));
+        facts.push((msg::idle_since(), moment(*since)));
+        if let Some(stop) = stops {
+            let label = if stop.requeue { msg::idle_requeued_at() } else { msg::idle_ends_at() };
+            facts.push((label, moment(stop.at)));
+        }
+        path += "/keep";
+    }
     let lines = Some(context.last_lines.clone()).filter(|lines| ended && !lines.is_empty());
     Rendered {
         headline,
@@ -173,7 +216,7 @@ fn about_task(at: Time, news: &TaskNews, task: &TaskFacts, context: &RenderConte
         facts: said(facts),
         quoted: lines.map(|lines| (msg::last_lines(), lines)),
         hint: Some(hint),
-        link: Some(format!("/tasks/{}", task.id)),
+        link: Some(path),
         ..Rendered::default()
     }
 }
@@ -183,6 +226,7 @@ fn ended(task: &TaskFacts, name: &str) -> String {
         (TaskStateName::Succeeded, _) => msg::succeeded(&name),
         (TaskStateName::Failed, Some(class)) => msg::failed_class(&name, &class.as_str()),
         (TaskStateName::Failed, None) => msg::failed(&name),
+        (TaskStateName::Cancelled, Some(FailureClass::Idle)) => msg::ended_idle(&name),
         (TaskStateName::Cancelled, _) => msg::cancelled(&name),
         (TaskStateName::TimedOut, _) => msg::timed_out(&name),
         (_, _) => msg::ended(&name),

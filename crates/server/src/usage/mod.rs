@@ -25,8 +25,9 @@ pub use writer::{Unwritten, UsageWriter};
 
 use crate::daemon::clock;
 use crate::daemon::config::Sampling;
+use crate::idle::IdleMessage;
 use arc_swap::ArcSwap;
-use danlu_core::{NodeId, RunId, UserId};
+use danlu_core::{NodeId, RunId, Time, UserId};
 use danlu_node::SamplingOrders;
 use danlu_wire::samples::Samples;
 use file::UsageFile;
@@ -53,6 +54,8 @@ struct UsageShared {
     settings: ArcSwap<Sampling>,
     /// What is measured on the server's own machine.
     local: OnceLock<SamplingOrders>,
+    /// Who hears of all samples as well.
+    listener: OnceLock<SyncSender<IdleMessage>>,
 }
 
 /// Who has measured: the agent of a machine, or a person's own agent there.
@@ -90,6 +93,7 @@ impl Usage {
             live: ArcSwap::default(),
             settings: ArcSwap::from_pointee(settings.clone()),
             local: OnceLock::new(),
+            listener: OnceLock::new(),
         });
         (Usage { shared: Some(Arc::clone(&shared)) }, Unwritten::new(shared, received))
     }
@@ -105,7 +109,18 @@ impl Usage {
         if from.user.is_none() {
             shared.live.rcu(|live| live.update(from.node, Arc::clone(&samples)));
         }
+        if let Some(listener) = shared.listener.get() {
+            let (at, samples) = (Time(at), Arc::clone(&samples));
+            let _ = listener.try_send(IdleMessage::Samples { from, at, samples });
+        }
         let _ = shared.inbox.try_send(UsageMessage::Samples { from, at, samples });
+    }
+
+    /// From now on; samples that it has no room for are not waited for.
+    pub(crate) fn on_samples(&self, listener: SyncSender<IdleMessage>) {
+        if let Some(shared) = &self.shared {
+            let _ = shared.listener.set(listener);
+        }
     }
 
     /// The machine is away: nothing of it is known at the moment.

@@ -25,6 +25,8 @@ pub enum NoticeKind {
     MachineDistrusted { node: String, report: String },
     /// Messages cannot be delivered over a channel.
     ChannelFailing { channel: String },
+    /// A process that Danlu did not start is on a GPU that a task has for itself.
+    ForeignProcess { node: String, gpu: u32, pid: u32, user: String, task: u64 },
     /// A notice that only a newer server knows.
     #[serde(other)]
     #[schemars(skip)]
@@ -38,6 +40,7 @@ impl NoticeKind {
             NoticeKind::DataLost { .. }
             | NoticeKind::Restored { .. }
             | NoticeKind::ChannelFailing { .. }
+            | NoticeKind::ForeignProcess { .. }
             | NoticeKind::Unknown => false,
             NoticeKind::SchedulingPaused { .. } | NoticeKind::MachineDistrusted { .. } => true,
         }
@@ -45,7 +48,9 @@ impl NoticeKind {
 
     /// Whether it ends with the server that it was about.
     pub fn ends_with_the_server(&self) -> bool {
-        self.is_for_everybody() || matches!(self, NoticeKind::ChannelFailing { .. })
+        let passing =
+            matches!(self, NoticeKind::ChannelFailing { .. } | NoticeKind::ForeignProcess { .. });
+        self.is_for_everybody() || passing
     }
 }
 

@@ -277,6 +277,7 @@ impl Watch for EngineAdapters {
                     | NoticeKind::Restored { .. }
                     | NoticeKind::SchedulingPaused { .. }
                     | NoticeKind::ChannelFailing { .. }
+                    | NoticeKind::ForeignProcess { .. }
                     | NoticeKind::Unknown => false,
                 };
                 if self.has_notice(known) {
