@@ -6,6 +6,7 @@
 use crate::fault_injection::{Mutant, mutated};
 use crate::model::idle::{IdleKind, IdleNote, IdleRung};
 use crate::model::ids::{RunId, TaskId};
+use crate::model::node::Node;
 use crate::model::run::{Run, RunState, StopReason};
 use crate::model::task::TaskState;
 use crate::model::time::{Span, Time};
@@ -101,7 +102,9 @@ fn judged(state: &State, id: RunId, since: Time, now: Time) -> Result<&Run, Refu
         RunState::Ended { .. } => return Err(Refusal::RunEnded(id)),
         RunState::Starting | RunState::Paused { .. } | RunState::Stopping { .. } => false,
     };
-    let reachable = run.parts.iter().all(|part| state.nodes[&part.node].is_ready());
+    // The node of a part that has ended may be gone.
+    let mut open = run.parts.iter().filter(|part| !part.is_ended());
+    let reachable = open.all(|part| state.nodes.get(&part.node).is_some_and(Node::is_ready));
     let kept = run.idle.kept_until.is_some_and(|until| until > now) && !mutated(Mutant::KeptIsIdle);
     let task = &state.tasks[&run.task];
     let owner = state.users.get(&task.owner).map_or("", |user| user.name.as_str());

@@ -232,3 +232,21 @@ fn the_rungs_have_an_order() {
     assert_eq!(set(|idle| idle.longest_keep = Span::ZERO), Err(Refusal::IdleOrder));
     assert!(set(|idle| idle.release_after = Span::from_secs(90_000)).is_ok());
 }
+
+#[test]
+fn a_part_that_has_ended_needs_no_machine() {
+    let mut lab = lab(&[1, 1]);
+    lab.configure(|settings| settings.idle.act = IdleAct::Tell);
+    let mut spec = wants(2);
+    let mut request = danlu_core::Request::clone(&spec.request);
+    request.span_nodes = true;
+    spec.request = request.into();
+    lab.submit(spec);
+    lab.schedule();
+    lab.started(1);
+    let (run, since) = (lab.run_of(1), lab.now);
+    lab.hear(2, NodeMessage::Ended { run, ending: ending(Exit::Code(0), false) });
+    lab.act(Input::RemoveNode { by: Actor::Daemon, node: danlu_core::NodeId(2) });
+    after(&mut lab, 30);
+    note(&mut lab, run, since, IdleRung::Told).unwrap();
+}

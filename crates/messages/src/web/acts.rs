@@ -8,7 +8,7 @@ messages! {
     keep_it = "Keep", "保留";
     keep_what(what, time) = "Keep the GPUs of {what} for {time}?", "为{what}保留 GPU {time}？";
     keep_idle =
-        "It does not use them at the moment. Until then nothing is done about that.",
+        "It does not use them at the moment. For this time nothing is done about that.",
         "它目前没有使用这些 GPU。在此期间不会因此停止它。";
     keep_anyway =
         "It uses them at the moment. For this time nothing is done if it does not.",

@@ -136,7 +136,7 @@ pub(super) async fn act(
 pub(super) struct ActBody {
     /// For `move`: the place among one's own, 0 for the first.
     position: usize,
-    /// For `extend`: seconds.
+    /// For `extend` and `keep`: seconds.
     more: u64,
 }
 
