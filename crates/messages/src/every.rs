@@ -78,6 +78,7 @@ const TABLES: &[(&str, Table)] = tables![
     cli::why,
     ends,
     errors,
+    idle,
     machines::words,
     notify::channels,
     notify::config,

@@ -6,6 +6,8 @@
 mod cpu;
 mod ladder;
 mod least;
+#[cfg(test)]
+mod random_traces;
 mod replay;
 mod run_record;
 #[cfg(test)]
@@ -25,6 +27,7 @@ use danlu_messages::idle as msg;
 use danlu_wire::api::IdleView;
 use imbl::OrdMap;
 use run_record::RunVerdict;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -44,6 +47,8 @@ struct IdleShared {
     /// Runs with idle GPUs, and when that was seen.
     found: ArcSwap<OrdMap<RunId, Arc<Found>>>,
     inbox: Mutex<Option<SyncSender<IdleMessage>>>,
+    /// Reading old samples again must not delay the end of the server.
+    ending: AtomicBool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,6 +70,7 @@ impl Idle {
     }
 
     pub(crate) fn stop(&self) {
+        self.shared.ending.store(true, Ordering::Relaxed);
         let inbox = self.shared.inbox.lock().unwrap_or_else(PoisonError::into_inner).take();
         // Its queue may be full: it takes what is there first.
         inbox.into_iter().for_each(|inbox| drop(inbox.send(IdleMessage::Stop)));
@@ -79,6 +85,10 @@ impl Idle {
     /// A GPU, which one run holds.
     pub(crate) fn of_gpu(&self, run: &Run, gpu: &GpuId) -> Option<IdleView> {
         view(*self.found(run)?.verdict.gpus.get(gpu)?)
+    }
+
+    fn is_ending(&self) -> bool {
+        self.shared.ending.load(Ordering::Relaxed)
     }
 
     fn found(&self, run: &Run) -> Option<Arc<Found>> {

@@ -5,26 +5,25 @@ use super::cpu::CpuRecord;
 use super::verdict::{IdleRecord, Idleness, LEAST, Look};
 use danlu_core::idle::IdleKind;
 use danlu_core::{Span, Time};
-use proptest::prelude::*;
 
 const INTERVAL: i64 = 2;
-const MINUTE: i64 = 60;
-const HOUR: i64 = 3_600;
+pub(super) const MINUTE: i64 = 60;
+pub(super) const HOUR: i64 = 3_600;
 /// Watts of the simulated card at rest, with a process.
 const REST: u32 = 55;
 
 /// A program that is looked at every two seconds.
 #[derive(Debug, Clone)]
-struct Trace {
+pub(super) struct Trace {
     /// In seconds.
-    now: i64,
+    pub(super) now: i64,
     memory: u32,
     looks: Vec<(Look, Option<u32>)>,
     random: u64,
 }
 
 impl Trace {
-    fn new(memory: u32, seed: u64) -> Trace {
+    pub(super) fn new(memory: u32, seed: u64) -> Trace {
         Trace { now: 0, memory, looks: Vec::new(), random: seed }
     }
 
@@ -57,13 +56,13 @@ impl Trace {
         self.now += INTERVAL;
     }
 
-    fn work(&mut self, seconds: i64) {
+    pub(super) fn work(&mut self, seconds: i64) {
         let level = 40 + self.dice(60) as u8;
         // Steps dip now and then.
         self.go(seconds, |into| if into % 14 == 12 { (0, 90) } else { (level, 240) }, 800);
     }
 
-    fn rest(&mut self, seconds: i64) {
+    pub(super) fn rest(&mut self, seconds: i64) {
         self.go(seconds, |into| (u8::from(into % 10 == 0), 56), 20);
     }
 
@@ -77,16 +76,16 @@ impl Trace {
     }
 
     /// Nobody looks, or nobody can.
-    fn unseen(&mut self, seconds: i64) {
+    pub(super) fn unseen(&mut self, seconds: i64) {
         self.now += seconds;
     }
 
-    fn unknown(&mut self, seconds: i64) {
+    pub(super) fn unknown(&mut self, seconds: i64) {
         (0..seconds).step_by(INTERVAL as usize).for_each(|_| self.look(None, 60, None));
     }
 
     /// What the record says at the end, and when a run is stopped that nobody answers for.
-    fn judged(&self, release_after: Span) -> (Option<Idleness>, Option<Time>) {
+    pub(super) fn judged(&self, release_after: Span) -> (Option<Idleness>, Option<Time>) {
         let interval = Span::from_secs(INTERVAL.unsigned_abs());
         let (mut record, mut cpu) = (IdleRecord::default(), CpuRecord::default());
         let mut released = None;
@@ -276,97 +275,4 @@ fn nobody_who_works_is_stopped_and_whoever_does_not_is_found() {
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
-}
-
-/// One thing that a program that works does.
-#[derive(Debug, Clone, Copy)]
-enum Doing {
-    Work(i64),
-    Pause(i64),
-    Unseen(i64),
-    Unknown(i64),
-}
-
-fn doing() -> impl Strategy<Value = Doing> {
-    prop_oneof![
-        4 => (12..600_i64).prop_map(Doing::Work),
-        4 => (2..29 * MINUTE).prop_map(Doing::Pause),
-        1 => (0..4 * HOUR).prop_map(Doing::Unseen),
-        1 => (2..400_i64).prop_map(Doing::Unknown),
-    ]
-}
-
-fn done(memory: u32, all: &[Doing]) -> Trace {
-    let mut trace = Trace::new(memory, 99);
-    // Two pauses without work in between are one: less than 29 minutes of pause between two pieces of work.
-    let mut paused = 0;
-    for doing in all {
-        match *doing {
-            Doing::Work(seconds) => {
-                trace.work(seconds);
-                paused = 0;
-            }
-            Doing::Pause(seconds) if paused + seconds < 29 * MINUTE => {
-                trace.rest(seconds);
-                paused += seconds;
-            }
-            Doing::Pause(_) => {}
-            Doing::Unseen(seconds) => trace.unseen(seconds),
-            Doing::Unknown(seconds) => trace.unknown(seconds),
-        }
-    }
-    trace
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
-
-    #[test]
-    fn work_with_pauses_is_never_idle(memory in 500..80_000_u32, all in prop::collection::vec(doing(), 1..40)) {
-        let trace = done(memory, &all);
-        let (idle, released) = trace.judged(LEAST);
-        prop_assert_eq!((idle, released), (None, None));
-    }
-
-    #[test]
-    fn whatever_it_did_before_idle_time_is_found_and_no_more_than_was_seen(
-        memory in 500..80_000_u32,
-        all in prop::collection::vec(doing(), 0..20),
-        seconds in 31 * MINUTE..5 * HOUR,
-    ) {
-        let mut trace = done(memory, &all);
-        trace.work(60);
-        let began = trace.now;
-        trace.rest(seconds);
-        let (idle, _) = trace.judged(LEAST);
-        let idle = idle.expect("it is idle");
-        prop_assert_eq!(idle.kind, IdleKind::UsedThenIdle);
-        let late = idle.since.0 / 1_000 - began;
-        prop_assert!((0..20).contains(&late), "{}", late);
-    }
-
-    #[test]
-    fn idle_time_is_never_longer_than_what_was_seen(
-        looks in prop::collection::vec((0..130_i64, prop::option::of(0..3_u8)), 1..3_000),
-    ) {
-        let mut record = IdleRecord::default();
-        let (mut at, mut seen) = (0, 0);
-        let interval = Span::from_secs(2);
-        for (pause, utilization) in looks {
-            at += pause;
-            let look = Look {
-                at: Time::from_secs(at),
-                utilization,
-                memory: Some(4_000),
-                power: None,
-                power_at_rest: None,
-            };
-            record.add(&look, interval);
-            seen += pause.min(5);
-            if let Some(idle) = record.verdict(Span::ZERO, interval) {
-                let last = record.last_at().expect("it has looked");
-                prop_assert!(last.since(idle.since).0 <= seen.unsigned_abs() * 1_000);
-            }
-        }
-    }
 }

@@ -76,6 +76,9 @@ impl Watcher {
         let Some(api) = self.api.upgrade() else { return };
         let (now, pace) = (clock::now(), pace(&api.usage));
         for run in api.handle.model().active_runs().filter(|run| is_judged(run)) {
+            if self.idle.is_ending() {
+                return;
+            }
             self.records.insert(run.id, replay::record(&api.usage, run, now, pace));
         }
     }
