@@ -68,7 +68,8 @@ pub struct Settings {
     pub archive: ArchiveSettings,
     pub history: HistorySettings,
     pub notify: NotifySettings,
-    pub idle: IdleSettings,
+    /// In a box, for settings are passed by value.
+    pub idle: Box<IdleSettings>,
     pub guard: GuardSettings,
 }
 
@@ -262,7 +263,7 @@ impl Default for Settings {
             archive: ArchiveSettings::default(),
             history: HistorySettings::default(),
             notify: NotifySettings::default(),
-            idle: IdleSettings::default(),
+            idle: Box::default(),
             guard: GuardSettings::default(),
             limits: Limits::default(),
             predictions: true,

@@ -86,6 +86,9 @@ pub(crate) fn keep(turn: &mut Turn<'_>, by: Actor, id: TaskId, time: Span) -> An
     }
     let until = turn.now + time.min(crate::model::limits::LONGEST);
     turn.state.change_run(run, |run| {
+        if mutated(Mutant::KeptIsIdle) {
+            return;
+        }
         run.idle.note = None;
         run.idle.kept_until = run.idle.kept_until.max(Some(until));
         run.idle.keeps = run.idle.keeps.saturating_add(1);
@@ -105,7 +108,7 @@ fn judged(state: &State, id: RunId, since: Time, now: Time) -> Result<&Run, Refu
     // The node of a part that has ended may be gone.
     let mut open = run.parts.iter().filter(|part| !part.is_ended());
     let reachable = open.all(|part| state.nodes.get(&part.node).is_some_and(Node::is_ready));
-    let kept = run.idle.kept_until.is_some_and(|until| until > now) && !mutated(Mutant::KeptIsIdle);
+    let kept = run.idle.kept_until.is_some_and(|until| until > now);
     let task = &state.tasks[&run.task];
     let owner = state.users.get(&task.owner).map_or("", |user| user.name.as_str());
     let spec = &task.spec;

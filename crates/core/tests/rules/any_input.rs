@@ -225,14 +225,14 @@ fn any_settings() -> impl Strategy<Value = Settings> {
                     .into(),
                     ..quota::QuotaSettings::default()
                 },
-                idle: IdleSettings {
+                idle: Box::new(IdleSettings {
                     act: [IdleAct::None, IdleAct::Ask, IdleAct::Requeue, IdleAct::Release]
                         [grace as usize % 4],
                     tell_after: Span(1),
                     ask_after: Span(1),
                     release_after: Span(1 + min_run % 9),
                     ..IdleSettings::default()
-                },
+                }),
                 ..Settings::default()
             }
         },

@@ -60,8 +60,8 @@ messages! {
         "所有者每次最多可保留闲置的 GPU {most}";
     not_idle(run) = "run {run} is not to be stopped as idle", "运行 {run} 不应因闲置而停止";
     idle_order =
-        "owners are told before they are asked, and asked before their task is stopped: idle.tell_after ≤ idle.ask_after ≤ idle.release_after",
-        "先告知所有者，再询问，最后才停止任务：idle.tell_after ≤ idle.ask_after ≤ idle.release_after";
+        "owners are told first, then asked, then their task is stopped: idle.tell_after, idle.ask_after and idle.release_after must not be shorter than the one before",
+        "先告知所有者，再询问，最后才停止任务：idle.tell_after、idle.ask_after、idle.release_after 依次不得短于前一个";
     extended_too_far(most) =
         "owners may extend the time limit of a task by at most {most} in total",
         "所有者最多可将任务时限累计延长 {most}";

@@ -3,7 +3,7 @@
 use super::dice::Dice;
 use super::world::World;
 use danlu_core::idle::{IdleAct, IdleKind, IdleRung, IdleSettings};
-use danlu_core::{Input, Run, RunId, Span, Time};
+use danlu_core::{Actor, Input, Run, RunId, Span, TaskId, Time};
 
 pub(super) fn draw_settings(dice: &mut Dice) -> IdleSettings {
     use IdleAct::{Ask, None, Release, Requeue, Tell};
@@ -26,11 +26,12 @@ impl World {
     pub(super) fn draw_idle(&mut self) -> Option<Input> {
         let going = |run: &&Run| !run.is_ended();
         let all = self.daemon.state()?.runs.values().map(|run| &**run);
-        let all: Vec<(RunId, Time)> = match self.dice.chance(900) {
-            true => all.filter(going).map(|run| (run.id, run.launched_at)).collect(),
-            false => all.map(|run| (run.id, run.launched_at)).collect(),
+        let about = |run: &Run| (run.id, run.task, run.launched_at);
+        let all: Vec<(RunId, TaskId, Time)> = match self.dice.chance(900) {
+            true => all.filter(going).map(about).collect(),
+            false => all.map(about).collect(),
         };
-        let (run, launched) = self.dice.pick(&all)?;
+        let (run, task, launched) = self.dice.pick(&all)?;
         // Mostly since its start, now and then since before that.
         let since = match self.dice.chance(800) {
             true => launched,
@@ -40,7 +41,8 @@ impl World {
         Some(match self.dice.below(10) {
             0..=1 => Input::NoteIdle { run, since, kind, rung: IdleRung::Told },
             2..=5 => Input::NoteIdle { run, since, kind, rung: IdleRung::Asked },
-            6 => Input::NoteUsed { run },
+            6 if self.dice.chance(500) => Input::NoteUsed { run },
+            6 => Input::Keep { by: Actor::Daemon, task, time: self.dice.span(0, 60_000) },
             _ => Input::StopIdle { run, since, kind },
         })
     }

@@ -295,7 +295,7 @@ impl World {
                 recent: if dice.chance(850) { dice.scale(1, 21) - 1 } else { 1_000 },
                 ..HistorySettings::default()
             },
-            idle: idle_rule::draw_settings(dice),
+            idle: Box::new(idle_rule::draw_settings(dice)),
             ..Settings::default()
         };
         match dice.chance(200) {
