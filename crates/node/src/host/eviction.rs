@@ -36,9 +36,9 @@ impl Evictions {
     }
 
     /// Returns at once.
-    pub fn end(&self, order: EndForeign) {
-        let pid = order.pid;
-        let held = match self.held(&order) {
+    pub fn end(&self, order: &EndForeign) {
+        let (pid, grace) = (order.pid, order.grace);
+        let held = match self.held(order) {
             Ok(held) => held,
             Err(why) => return warn!(pid, why, "a foreign process is not ended"),
         };
@@ -48,7 +48,7 @@ impl Evictions {
         }
         let over = Arc::clone(&self.under_way);
         let work = move || {
-            end(&held, order.grace, pid);
+            end(&held, grace, pid);
             over.lock().unwrap_or_else(PoisonError::into_inner).remove(&pid);
         };
         if let Err(cause) = std::thread::Builder::new().name("evict".into()).spawn(work) {

@@ -103,7 +103,7 @@ impl Host {
             return Ok(());
         }
         if let ToAgent::EndForeign(order) = order {
-            self.evictions().end(order);
+            self.evictions.end(&order);
             return Ok(());
         }
         if let ToAgent::Launch(order) = &order

@@ -109,7 +109,7 @@ async fn end(api: &Api, model: &ReadModel, intruder: &Intruder, grace: Span) {
     let order = EndForeign { gpu: intruder.gpu.clone(), pid: intruder.pid, grace };
     let known = match facts.node == api.config.node_name {
         true => {
-            api.evictions.end(order);
+            api.evictions.end(&order);
             true
         }
         false => api.nodes.end_foreign(intruder.node, order),
