@@ -47,7 +47,7 @@ fn done(memory: u32, all: &[Doing]) -> Trace {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn work_with_pauses_is_never_idle(memory in 500..80_000_u32, all in prop::collection::vec(doing(), 1..40)) {
