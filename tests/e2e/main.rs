@@ -27,6 +27,7 @@ mod help;
 mod history_upkeep;
 mod hostile_input;
 mod http_responses;
+mod idle_gpus;
 mod impossible_tasks;
 mod influxdb;
 mod installation;

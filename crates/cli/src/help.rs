@@ -104,7 +104,7 @@ fn groups() -> [Group; 5] {
             msg::group_change_tasks(),
             &[
                 "cancel", "hold", "release", "pause", "resume", "retry", "clone", "edit", "start",
-                "move", "extend", "rm",
+                "move", "extend", "keep", "rm",
             ],
         ),
         (

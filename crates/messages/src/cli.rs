@@ -24,6 +24,7 @@ pub mod gpu;
 pub mod gpus;
 pub mod help;
 pub mod hold;
+pub mod keep;
 pub mod logs;
 pub mod ls;
 pub mod man;

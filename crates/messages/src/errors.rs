@@ -397,8 +397,8 @@ messages! {
     tasks_cannot_be_asked_to_act(act) = "unknown action for tasks: `{act}`", "任务没有操作 `{act}`";
     bad_act_arguments(error) = "invalid arguments of the action: {error}", "操作的参数无效：{error}";
     act_arguments =
-        "{\"position\": 0} for move, {\"more\": 3600} for extend, nothing for the others",
-        "move 用 {\"position\": 0}，extend 用 {\"more\": 3600}，其他操作不需要参数";
+        "{\"position\": 0} for move, {\"more\": 3600} for extend and keep, nothing for the others",
+        "move 用 {\"position\": 0}，extend 和 keep 用 {\"more\": 3600}，其他操作不需要参数";
     more_than_most_ids(most) = "too many ids: at most {most}", "编号过多：最多 {most} 个";
     ask_for_fewer_at_once = "send fewer at once", "请减少单次请求的数量";
     cascade_not_allowed = "only `cancel` and `remove` can cascade", "只有 `cancel` 和 `remove` 可以级联";

@@ -17,6 +17,7 @@ pub mod cli;
 pub mod efficiency;
 pub mod ends;
 pub mod errors;
+pub mod idle;
 pub mod machines;
 pub mod notify;
 pub mod reasons;

@@ -5,6 +5,8 @@ pub mod auth;
 mod compat;
 pub mod daemon;
 pub mod fleet;
+mod guard;
+pub mod idle;
 mod metrics;
 pub mod notify;
 pub mod read_model;

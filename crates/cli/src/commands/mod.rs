@@ -22,6 +22,7 @@ mod gpu;
 mod gpus;
 mod help;
 mod hold;
+mod keep;
 mod logs;
 mod ls;
 mod man;
@@ -94,6 +95,7 @@ verbs! {
     Start(start::StartArguments) = "start" [],
     Move(move_task::MoveArguments) = "move" ["mv"],
     Extend(extend::ExtendArguments) = "extend" [],
+    Keep(keep::KeepArguments) = "keep" [],
     Rm(rm::RmArguments) = "rm" [],
     Debug(debug::DebugArguments) = "debug" [],
     Status(status::StatusArguments) = "status" [],
@@ -157,6 +159,7 @@ pub(crate) fn run(verb: Verb, server: Option<&str>) -> Result<ExitCode, Failure>
         Verb::Start(arguments) => return start::run(&client()?, &arguments),
         Verb::Move(arguments) => return move_task::run(&client()?, &arguments),
         Verb::Extend(arguments) => return extend::run(&client()?, &arguments),
+        Verb::Keep(arguments) => return keep::run(&client()?, &arguments),
         Verb::Rm(arguments) => return rm::run(&client()?, &arguments),
         Verb::Debug(arguments) => debug::run(&client()?, &arguments),
         Verb::Status(arguments) => status::run(&client()?, &arguments),

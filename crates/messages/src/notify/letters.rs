@@ -15,6 +15,27 @@ messages! {
     requeued_lost(task) = "{task} was lost with its machine and is queued again", "{task} 随机器丢失，已重新排队";
     requeued_preempted(task) = "{task} was preempted and is queued again", "{task} 被抢占，已重新排队";
     requeued(task) = "{task} is queued again", "{task} 已重新排队";
+    requeued_idle(task) =
+        "{task} was stopped and is queued again: its GPUs were held and not used",
+        "{task} 占用 GPU 却不使用，已停止并重新排队";
+    ended_idle(task) =
+        "{task} was ended: its GPUs were held and not used",
+        "{task} 占用 GPU 却不使用，已被结束";
+    idle_told(task, time) = "{task} has not used its GPUs for {time}", "{task} 已有 {time} 未使用其 GPU";
+    idle_asked(task, time) =
+        "{task} has not used its GPUs for {time}: does it still need them?",
+        "{task} 已有 {time} 未使用其 GPU：还需要吗？";
+    idle_why = "Idle", "闲置";
+    idle_since = "Idle since", "闲置起始";
+    idle_ends_at = "Will be ended at", "将被结束于";
+    idle_requeued_at = "Will be stopped and queued again at", "将被停止并重新排队于";
+    keep_with(command) = "To keep them for 2 h: {command}", "保留 2 小时：{command}";
+    foreign(node, gpu) = "A process outside Danlu uses GPU {gpu} of {node}", "丹炉之外的进程在使用 {node} 的 GPU {gpu}";
+    foreign_yours(node, gpu) =
+        "Your process uses GPU {gpu} of {node}, which is allocated to a task",
+        "您的进程在使用 {node} 的 GPU {gpu}，而它已分配给一个任务";
+    process = "Process", "进程";
+    holder = "Allocated to", "已分配给";
     lost(task, node) = "{task} is lost: machine {node} cannot be reached", "{task} 失联：无法连接机器 {node}";
     expiring(task, left) = "{task} reaches its time limit in {left}", "{task} 将在 {left} 后达到时限";
     in_doubt(task) = "{task} is held: it may have run already", "{task} 已扣住：它可能已经运行过";

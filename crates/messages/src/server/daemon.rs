@@ -40,6 +40,12 @@ messages! {
     delete_set_aside(aside, acknowledge) =
         "keep {aside} for a report, or delete it; {acknowledge}",
         "可保留 {aside} 用于报告问题，或将其删除；{acknowledge}";
+    foreign_process(user, pid, gpu, node, task) =
+        "A process outside Danlu ({user}, pid {pid}) uses GPU {gpu} of {node}, which is allocated to task {task}",
+        "丹炉之外的进程（{user}，pid {pid}）在使用 {node} 的 GPU {gpu}，而它已分配给任务 {task}";
+    end_it_or_ask(acknowledge) =
+        "ask its user to end it; its user and the owner of the task have been told; {acknowledge}",
+        "请其用户结束它；已告知其用户和任务的所有者；{acknowledge}";
     see_failed_messages =
         "`danlu notify list` shows what the other side says; messages are kept and tried again for 3 days",
         "`danlu notify list` 会显示对方的回应；消息会保留并在 3 天内重试";

@@ -97,6 +97,9 @@ pub struct ApiState {
     pub live: crate::fleet::LiveGpus,
     pub usage: crate::usage::Usage,
     pub reports: crate::reports::Reports,
+    pub idle: crate::idle::Idle,
+    /// Of the server's own machine.
+    pub evictions: danlu_node::Evictions,
     pub accounts: Accounts,
     pub auth: Auth,
     pub connection_limits: crate::api::network::ConnectionLimits,

@@ -167,7 +167,8 @@ fn path_parameters(path: &str) -> Vec<Value> {
                 json!({ "type": "string", "enum": ["drain", "undrain", "accept", "check"] })
             }
             ("act", true) => json!({ "type": "string", "enum": [
-                "cancel", "hold", "release", "pause", "resume", "retry", "start", "move", "extend", "requeue", "remove",
+                "cancel", "hold", "release", "pause", "resume", "retry", "start", "move", "extend", "keep", "requeue",
+                "remove",
             ] }),
             _ => json!({ "type": "string", "minLength": 1 }),
         };

@@ -148,7 +148,7 @@ pub(crate) fn all() -> Vec<Endpoint> {
         Endpoint::new(("get", "/tasks/{id}/why"), "What it waits for, and when it is expected to start", Reader, || get(why::why), json::<Value>()),
         Endpoint::new(("get", "/tasks/{id}/logs"), "What it has printed; as events with Accept: text/event-stream", Reader, || get(logs::logs), ResponseKind::Log).query::<logs::LogQuery>(),
         Endpoint::new(("get", "/tasks/{id}/usage"), "What a run of it has used over its life", Reader, || get(usage::of_task), json::<wire::UsageHistory>()).query::<usage::UsageQuery>(),
-        Endpoint::new(("post", "/tasks/{id}/{act}"), "cancel, hold, release, pause, resume, retry, start, move, extend, requeue or remove it", Submitter, || post(tasks::act), json::<wire::OneTask>()).body::<tasks::ActBody>(),
+        Endpoint::new(("post", "/tasks/{id}/{act}"), "cancel, hold, release, pause, resume, retry, start, move, extend, keep, requeue or remove it", Submitter, || post(tasks::act), json::<wire::OneTask>()).body::<tasks::ActBody>(),
         Endpoint::new(("post", "/archive"), "Write ended tasks to the archive of the server; they stay in the lists", Submitter, || post(archive::archive), json::<wire::Archived>()).body::<wire::Archive>(),
         Endpoint::new(("post", "/archive/lines"), "Ended tasks as lines for an archive of one's own", Submitter, || post(archive::lines), json::<wire::ArchiveLines>()).body::<wire::Archive>(),
         Endpoint::new(("post", "/archive/import"), "Take over ended tasks from lines of an archive", Admin, || post(archive::import), json::<wire::Imported>()).body::<wire::ArchiveImport>(),

@@ -136,7 +136,7 @@ pub(super) async fn act(
 pub(super) struct ActBody {
     /// For `move`: the place among one's own, 0 for the first.
     position: usize,
-    /// For `extend`: seconds.
+    /// For `extend` and `keep`: seconds.
     more: u64,
 }
 
@@ -328,6 +328,7 @@ pub(super) fn views_in(
         if !caller.sees_inside(task) {
             view.failure.iter_mut().for_each(hide_evidence);
         }
+        view.idle = api.idle.of_task(model, task);
         view
     };
     Ok(rows.map(view).collect())
@@ -380,6 +381,7 @@ fn input(
         ActName::Move => Input::Move { by, task, position },
         ActName::Requeue => Input::Requeue { by, task },
         ActName::Extend => Input::Extend { by, task, more },
+        ActName::Keep => Input::Keep { by, task, time: more },
         ActName::Remove => Input::Remove { by, task },
     }
 }

@@ -5,7 +5,7 @@ use danlu_core::gpu::GpuCondition;
 use danlu_core::node::Link;
 use danlu_core::notify_rule::NotifyRule;
 use danlu_core::run::{Exit, PartState, RunPart, RunState, RunUsage};
-use danlu_core::task::{Outcome, TaskState};
+use danlu_core::task::{Canceller, Outcome, TaskState};
 use danlu_core::{FailureClass, GpuId, Node, NodeId, Request, Run, Task, TaskId, Time, WaitReason};
 use danlu_messages::machines::MachineProblem;
 use danlu_messages::{ends, errors};
@@ -59,6 +59,11 @@ pub(crate) fn task(model: &ReadModel, task: &Task, wait: Option<WaitReason>) -> 
         labels: spec.labels.clone(),
         time_limit: task.time_limit().map(|span| span.0 / 1000),
         silent_paths: Vec::new(),
+        idle: None,
+        kept_until: run
+            .filter(|run| !run.is_ended())
+            .and_then(|run| run.idle.kept_until)
+            .map(rfc3339),
         details: None,
     }
 }
@@ -192,6 +197,7 @@ pub(crate) fn gpus_of(model: &ReadModel, node: &Node, holders: &GpuHolders<'_>) 
             tasks,
             foreign: foreign(&gpu.condition),
             slots: rule.slots().into(),
+            idle: None,
             why: rule.quarantined,
             also_on,
         }
@@ -413,7 +419,10 @@ fn failure(outcome: &Outcome, run: Option<&Run>) -> Option<Failure> {
         Some(failure_view(failure?, exit, &run.used))
     });
     match outcome {
-        Outcome::Succeeded | Outcome::Cancelled { .. } | Outcome::DependencyFailed { .. } => None,
+        Outcome::Cancelled { by: Canceller::IdleRule } => last,
+        Outcome::Succeeded
+        | Outcome::Cancelled { by: Canceller::User(_) | Canceller::Daemon }
+        | Outcome::DependencyFailed { .. } => None,
         Outcome::GaveUp { attempts } => Some(Failure {
             class: FailureClass::Killed.into(),
             evidence: Some(errors::gave_up(attempts)),
@@ -444,6 +453,7 @@ fn foreign(condition: &GpuCondition) -> Vec<ForeignView> {
         user: process.user.clone(),
         command: String::new(),
         memory: None,
+        stopped: false,
     };
     processes.iter().map(view).collect()
 }

@@ -77,6 +77,7 @@ pub(crate) fn record(what: NoticeKind, now: Time) -> (RecordChange, Deed) {
         NoticeKind::ChannelFailing { .. } => "channel-failing",
         NoticeKind::FileSetAside { file, .. } => file,
         NoticeKind::ExportFailing { .. } => "export-failing",
+        NoticeKind::ForeignProcess { .. } => "foreign-process",
         NoticeKind::Unknown => "unknown",
     };
     let (id, target) = (format!("{name}-{}", now.0), name.to_owned());
@@ -165,6 +166,10 @@ pub fn words(notice: &Notice) -> (String, String) {
         NoticeKind::ExportFailing { target } => {
             (msg::export_failing(&target, &at), msg::points_are_kept().to_owned())
         }
+        NoticeKind::ForeignProcess { node, gpu, pid, user, task } => (
+            msg::foreign_process(&user, &pid, &gpu, &node, &task),
+            msg::end_it_or_ask(&acknowledge),
+        ),
         NoticeKind::Unknown => (
             msg::notice_id_of_at_is_of_a_kind_that_this_version(&notice.id, &at),
             msg::use_the_version_of_the_server_acknowledge(&acknowledge),

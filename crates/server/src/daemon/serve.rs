@@ -18,6 +18,7 @@ use crate::daemon::tls::{self, TlsError};
 use crate::fleet::logins::Logins;
 use crate::fleet::remote::Nodes;
 use crate::fleet::{Backends, LiveGpus, Local};
+use crate::idle::Idle;
 use crate::metrics::{InfluxTarget, Metrics};
 use crate::notify::{Notifier, SecretError};
 use crate::reports::Reports;
@@ -29,7 +30,7 @@ use danlu_core::input::GpuChange;
 use danlu_core::{Actor, Input};
 use danlu_messages::errors;
 use danlu_node::gpu::{ProbeConfig, sim_load_wanted};
-use danlu_node::{AgentError, HostConfig, RunRoot, private};
+use danlu_node::{AgentError, Evictions, HostConfig, RunRoot, private};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use std::collections::BTreeMap;
 use std::fs;
@@ -111,6 +112,7 @@ pub fn serve(flags: Flags, ready: impl FnOnce(&Ready)) -> Result<(), ServeError>
     let live = LiveGpus::default();
     let (usage, unwritten) = Usage::new(&config.data, &config.sampling);
     let local = Local::start(&config.node_name, &local_host(&config), live.clone(), usage.clone())?;
+    let evictions = local.evictions();
     allow_many_connections();
     let mut disk = Disk::of(&config.data, config.disk_reserve);
     let store = open_store(&config.data.join("danlu.db"), &mut disk)?;
@@ -142,11 +144,18 @@ pub fn serve(flags: Flags, ready: impl FnOnce(&Ready)) -> Result<(), ServeError>
         configure_node(&handle, &config).await?;
         nodes.start(&handle);
         let followed = tokio::spawn(nodes.clone().follow_files(handle.clone(), config.clone()));
-        let notifier = Notifier::new(secrets.channels);
-        let metrics = (Metrics::new(secrets.metrics), secrets.influx);
-        let network = &network;
-        let parts =
-            ApiParts { live, usage, auth, nodes, logins, network, notifier, metrics, events };
+        let parts = ApiParts {
+            live,
+            usage,
+            evictions,
+            auth,
+            nodes,
+            logins,
+            network: &network,
+            notifier: Notifier::new(secrets.channels),
+            metrics: (Metrics::new(secrets.metrics), secrets.influx),
+            events,
+        };
         let served = listen(&config, &handle, parts, &mut signals, ready).await;
         followed.abort();
         served
@@ -172,6 +181,7 @@ fn open_store(path: &Path, disk: &mut Disk) -> Result<Store, StoreError> {
 struct ApiParts<'a> {
     live: LiveGpus,
     usage: Usage,
+    evictions: Evictions,
     auth: Auth,
     nodes: Nodes,
     logins: Logins,
@@ -185,11 +195,12 @@ struct ApiParts<'a> {
 async fn listen(
     config: &Config,
     handle: &Handle,
-    ApiParts { live, usage, auth, nodes, logins, network, notifier, metrics, events }: ApiParts<'_>,
+    parts: ApiParts<'_>,
     signals: &mut Signals,
     ready: impl FnOnce(&Ready),
 ) -> Result<(), ServeError> {
-    let (metrics, influx) = metrics;
+    let ApiParts { live, usage, evictions, auth, nodes, logins, .. } = parts;
+    let ApiParts { network, notifier, metrics: (metrics, influx), events, .. } = parts;
     let (stop, mut stopped) = mpsc::channel(1);
     let files = RunRoot::open(&config.data.join("node")).map_err(AgentError::from)?;
     let own_uid = nix::unistd::geteuid().as_raw();
@@ -203,6 +214,8 @@ async fn listen(
         live,
         usage,
         reports: Reports::new(&config.data, &config.reports),
+        idle: Idle::default(),
+        evictions,
         accounts: Accounts::default(),
         auth,
         connection_limits: ConnectionLimits::new(config),
@@ -219,6 +232,8 @@ async fn listen(
     let ([events, ends], newest) = events;
     let telling = notifier.start(&api, &config.data, (events, newest));
     let booking = api.reports.start(&api, ends);
+    let watching_idle = api.idle.start(&api);
+    let guarding = tokio::spawn(crate::guard::watch(api.clone()));
     let tidying = tokio::spawn(crate::daemon::retention::keep_in_bounds(api.clone()));
     let watching = tokio::spawn(api::watch_accounts(api.clone()));
     let socket = bind_socket(&config.socket, own_uid == 0)?;
@@ -265,6 +280,7 @@ async fn listen(
     }
     systemd::notify("STOPPING=1");
     tidying.abort();
+    guarding.abort();
     watching.abort();
     // Requests in progress are answered; followed logs and waits do not delay the end.
     drop(end);
@@ -273,6 +289,8 @@ async fn listen(
             .await;
     servers.shutdown().await;
     api.metrics.influx().stop();
+    api.idle.stop();
+    let _ = watching_idle.map(JoinHandle::join);
     notifier.stop();
     // What is under way is sent again by the next server.
     let _ = telling.map(JoinHandle::join);

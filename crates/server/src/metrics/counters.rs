@@ -135,6 +135,7 @@ fn reason_name(why: RequeueReason) -> &'static str {
         RequeueReason::Asked => "asked",
         RequeueReason::NeverStarted => "never_started",
         RequeueReason::NodeUnfit => "node_unfit",
+        RequeueReason::Idle => "idle",
     }
 }
 

@@ -82,7 +82,10 @@ impl Collected {
                 TaskNews::Ended => task.state.as_str(),
                 TaskNews::Started => "started",
                 TaskNews::Requeued { .. } => "requeued",
-                TaskNews::Lost { .. } | TaskNews::Expiring { .. } | TaskNews::InDoubt => "other",
+                TaskNews::Lost { .. }
+                | TaskNews::Expiring { .. }
+                | TaskNews::InDoubt
+                | TaskNews::Idle { .. } => "other",
             },
             Matter::Digest(_)
             | Matter::Monthly(_)
@@ -91,6 +94,7 @@ impl Collected {
             | Matter::NodeLost { .. }
             | Matter::Quota { .. }
             | Matter::GpusFree { .. }
+            | Matter::ForeignProcess { .. }
             | Matter::Dropped { .. }
             | Matter::Test { .. } => "other",
         };

@@ -39,6 +39,13 @@ pub(crate) fn document(
                 TaskNews::Ended if !last_lines.is_empty() => {
                     whole["last_lines"] = json!(last_lines);
                 }
+                TaskNews::Idle { since, kind, stops } => {
+                    whole["idle"] = json!({ "since": rfc3339(*since), "kind": kind.as_str() });
+                    if let Some(stop) = stops {
+                        let act = if stop.requeue { "requeue" } else { "release" };
+                        whole["stops"] = json!({ "at": rfc3339(stop.at), "act": act });
+                    }
+                }
                 TaskNews::Ended | TaskNews::Started | TaskNews::InDoubt => {}
             }
         }
@@ -65,6 +72,13 @@ pub(crate) fn document(
             whole["free"] = each.collect();
         }
         Matter::Monthly(facts) => whole["month"] = json!(facts),
+        Matter::ForeignProcess { facts, yours } => {
+            whole["gpu"] = json!({ "node": facts.node, "index": facts.gpu });
+            whole["process"] =
+                json!({ "pid": facts.pid, "user": facts.user, "command": facts.command });
+            whole["allocated_to"] = json!(facts.task);
+            whole["yours"] = json!(yours);
+        }
         Matter::Announcement { text } => whole["announcement"] = json!(text),
         Matter::Dropped { count } => whole["dropped"] = json!(count),
         Matter::Test { .. } => {}

@@ -1,11 +1,12 @@
 //! What an event means for people: who is sent which message. Pure.
 
-use super::letter::{Letter, Matter, RequeuedFor, TaskFacts, TaskNews, state_of};
+use super::letter::{IdleStop, Letter, Matter, RequeuedFor, TaskFacts, TaskNews, state_of};
 use super::recipients::{self, KnownChannels, Occasion, Recipient};
 use super::tidings::Tidings;
 use crate::read_model::ReadModel;
 use crate::store::StoredEvent;
 use danlu_core::event::RequeueReason;
+use danlu_core::idle::{IdleKind, IdleRung};
 use danlu_core::node::Link;
 use danlu_core::task::{Canceller, Outcome};
 use danlu_core::{GpuId, Node, NodeId, Run, RunId, Task, TaskId, Time, User, UserId};
@@ -40,14 +41,25 @@ pub(crate) fn expand(stored: &StoredEvent, around: &Surroundings<'_>) -> Vec<Add
                 RequeueReason::Lost => RequeuedFor::Loss,
                 RequeueReason::Preempted => RequeuedFor::Preemption,
                 RequeueReason::Asked => RequeuedFor::Request,
+                RequeueReason::Idle => RequeuedFor::Idle,
                 // Nothing has happened to it.
                 RequeueReason::NeverStarted | RequeueReason::NodeUnfit => return Vec::new(),
             };
-            let news = TaskNews::Requeued { why };
-            around.task(&cause, *at, task, Occasion::Warning, news)
+            // That somebody has stopped it is for whoever hears of it at all.
+            let occasion = match why {
+                RequeuedFor::Idle => Occasion::Trouble,
+                RequeuedFor::Failure
+                | RequeuedFor::Loss
+                | RequeuedFor::Preemption
+                | RequeuedFor::Request => Occasion::Warning,
+            };
+            around.task(&cause, *at, task, occasion, TaskNews::Requeued { why })
         }
         Tidings::InDoubt { task } => {
             around.task(&cause, *at, task, Occasion::Trouble, TaskNews::InDoubt)
+        }
+        Tidings::Idle { run, rung, kind, since } => {
+            around.idle(&cause, *at, run, (rung, kind, since))
         }
         Tidings::Settings => around.announcement(&cause, *at),
         Tidings::Quarantined { node, gpu, why, owners } => {
@@ -116,6 +128,23 @@ impl Surroundings<'_> {
         let Some(task) = self.model.tasks.get(&id) else { return Vec::new() };
         let run = self.last_run(task);
         self.told(cause, at, task, run, occasion, news)
+    }
+
+    fn idle(
+        &self,
+        cause: &str,
+        at: Time,
+        run: RunId,
+        (rung, kind, since): (IdleRung, IdleKind, Time),
+    ) -> Vec<Addressed> {
+        let Some(run) = self.model.runs.get(&run) else { return Vec::new() };
+        let settings = &self.model.ledger.settings.idle;
+        let stop = settings.stopped_after().filter(|_| rung == IdleRung::Asked);
+        let stops = stop.map(|(after, requeue)| IdleStop {
+            at: at + after.saturating_sub(settings.ask_after),
+            requeue,
+        });
+        self.task(cause, at, run.task, Occasion::Trouble, TaskNews::Idle { since, kind, stops })
     }
 
     fn last_run(&self, task: &Task) -> Option<&Run> {

@@ -4,6 +4,7 @@ use super::monthly::MonthlyFacts;
 use crate::api::part_gpu_ids;
 use crate::read_model::ReadModel;
 use danlu_core::failure::Failure;
+use danlu_core::idle::IdleKind;
 use danlu_core::run::{Exit, RunState, RunUsage};
 use danlu_core::task::Outcome;
 use danlu_core::{FailureClass, Run, RunId, Task, TaskId, Time};
@@ -29,8 +30,22 @@ pub(crate) enum Matter {
     NodeLost { node: String, tasks: Vec<u64> },
     Quota { used: u64, most: u64 },
     GpusFree { wanted: String, free: Vec<(String, Vec<u32>)> },
+    ForeignProcess { facts: Box<ForeignFacts>, yours: bool },
     Dropped { count: u64 },
     Test { user: String },
+}
+
+/// A process that Danlu did not start, on a GPU that a task has for itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ForeignFacts {
+    pub(crate) node: String,
+    pub(crate) gpu: u32,
+    pub(crate) pid: u32,
+    /// Empty where that is not for the reader.
+    pub(crate) user: String,
+    pub(crate) command: String,
+    pub(crate) task: TaskId,
+    pub(crate) owner: Option<String>,
 }
 
 /// What has become of a task.
@@ -43,6 +58,14 @@ pub(crate) enum TaskNews {
     Lost { node: String },
     Expiring { ends_at: Time },
     InDoubt,
+    Idle { since: Time, kind: IdleKind, stops: Option<IdleStop> },
+}
+
+/// What is done without an answer, and when.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct IdleStop {
+    pub(crate) at: Time,
+    pub(crate) requeue: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -52,6 +75,7 @@ pub(crate) enum RequeuedFor {
     Loss,
     Preemption,
     Request,
+    Idle,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -159,6 +183,8 @@ impl Letter {
                 TaskNews::Lost { .. } => "lost",
                 TaskNews::Expiring { .. } => "expiring",
                 TaskNews::InDoubt => "in_doubt",
+                TaskNews::Idle { stops: None, .. } => "idle",
+                TaskNews::Idle { stops: Some(_), .. } => "idle_asked",
             },
             Matter::Digest(_) => "digest",
             Matter::Monthly(_) => "monthly",
@@ -167,6 +193,7 @@ impl Letter {
             Matter::NodeLost { .. } => "node_lost",
             Matter::Quota { .. } => "quota",
             Matter::GpusFree { .. } => "gpus_free",
+            Matter::ForeignProcess { .. } => "foreign_process",
             Matter::Dropped { .. } => "dropped",
             Matter::Test { .. } => "test",
         }
@@ -182,6 +209,7 @@ impl Letter {
             | Matter::NodeLost { .. }
             | Matter::Quota { .. }
             | Matter::GpusFree { .. }
+            | Matter::ForeignProcess { .. }
             | Matter::Dropped { .. }
             | Matter::Test { .. } => None,
         }

@@ -1,7 +1,7 @@
 //! Words a message: a headline, facts, quoted lines; as text for people, in the language of whoever calls `within`.
 
 use super::digest_words::{about_many, about_month};
-use super::letter::{Letter, Matter};
+use super::letter::{ForeignFacts, Letter, Matter};
 use super::task_words::about_task;
 use danlu_messages::notify::letters as msg;
 use danlu_wire::api::Efficiency;
@@ -92,6 +92,7 @@ pub(crate) fn render(letter: &Letter, context: &RenderContext) -> Rendered {
                 ..Rendered::default()
             }
         }
+        Matter::ForeignProcess { facts, yours } => about_foreign(facts, *yours),
         Matter::Dropped { count } => Rendered {
             headline: msg::dropped(count),
             tone: Tone::Bad,
@@ -111,6 +112,28 @@ pub(crate) fn render(letter: &Letter, context: &RenderContext) -> Rendered {
         None => msg::as_admin().to_owned(),
     };
     Rendered { link, footer, ..rendered }
+}
+
+fn about_foreign(facts: &ForeignFacts, yours: bool) -> Rendered {
+    let ForeignFacts { node, gpu, pid, user, command, task, owner } = facts;
+    let pid = format!("pid {pid}");
+    let process = [user.as_str(), &pid, command].into_iter().filter(|word| !word.is_empty());
+    let holder = match owner {
+        Some(owner) => format!("{}, {owner}", msg::task(task)),
+        None => msg::task(task),
+    };
+    let words = if yours { msg::foreign_yours } else { msg::foreign };
+    Rendered {
+        headline: words(node, gpu),
+        tone: Tone::Bad,
+        facts: vec![
+            (msg::process(), process.collect::<Vec<_>>().join(", ")),
+            (msg::holder(), holder),
+        ],
+        hint: Some(msg::more_with(&"danlu gpus")),
+        link: Some("/gpus".to_owned()),
+        ..Rendered::default()
+    }
 }
 
 pub(super) fn numbers<T: ToString>(all: &[T]) -> String {

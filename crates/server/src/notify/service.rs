@@ -1,7 +1,7 @@
 //! The way into this room for the rest of the server: news for the postman, questions of the API, configuration.
 
 use super::channels::{Channels, Delivered, Outgoing};
-use super::letter::{Letter, Matter};
+use super::letter::{ForeignFacts, Letter, Matter};
 use super::outbox::{Post, PostState};
 use super::postman::{Postman, PostmanParts, Wake};
 use super::recipients::Target;
@@ -191,6 +191,21 @@ impl Notifier {
             times.push(now);
         }
         may
+    }
+
+    /// Both sides, once for each cause. Not waited for.
+    pub(crate) fn tell_of_foreign(
+        &self,
+        cause: String,
+        facts: ForeignFacts,
+        owner: UserId,
+        theirs: Option<UserId>,
+        now: Time,
+    ) {
+        let told = move |postman: &mut Postman| {
+            postman.tell_of_foreign(&cause, &facts, owner, theirs, now);
+        };
+        let _ = self.inbox.send(Wake::Ask(Box::new(told)));
     }
 
     /// At once, and not through the file: what the other side says.

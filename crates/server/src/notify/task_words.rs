@@ -3,7 +3,7 @@
 use super::letter::{RequeuedFor, TaskFacts, TaskNews};
 use super::render::{RenderContext, Rendered, Tone, numbers, said};
 use crate::api::efficiency::EfficiencyCard;
-use danlu_core::{Span, Time};
+use danlu_core::{FailureClass, Span, Time};
 use danlu_messages::notify::letters as msg;
 use danlu_messages::{amounts, efficiency, ends};
 use danlu_wire::api::TaskStateName;
@@ -41,6 +41,7 @@ pub(super) fn about_task(
                 RequeuedFor::Loss => msg::requeued_lost(&name),
                 RequeuedFor::Preemption => msg::requeued_preempted(&name),
                 RequeuedFor::Request => msg::requeued(&name),
+                RequeuedFor::Idle => msg::requeued_idle(&name),
             };
             (words, Tone::Neutral, msg::more_with(&format!("danlu why {}", task.id)))
         }
@@ -49,6 +50,15 @@ pub(super) fn about_task(
             let left = amounts::two_units(ends_at.since(at).0 / 1_000);
             let more = msg::more_time_with(&format!("danlu extend {} 2h", task.id));
             (msg::expiring(&name, &left), Tone::Neutral, more)
+        }
+        TaskNews::Idle { since, stops, .. } => {
+            let time = amounts::two_units(at.since(*since).0 / 1_000);
+            let words = match stops {
+                Some(_) => msg::idle_asked(&name, &time),
+                None => msg::idle_told(&name, &time),
+            };
+            let keep = msg::keep_with(&format!("danlu keep {} 2h", task.id));
+            (words, Tone::Neutral, keep)
         }
         TaskNews::InDoubt => {
             let release = msg::release_with(&format!("danlu release {}", task.id));
@@ -59,6 +69,16 @@ pub(super) fn about_task(
     let mut facts = facts_of(task, ended);
     if let TaskNews::Expiring { ends_at } = news {
         facts.push((msg::ends_at(), moment(*ends_at)));
+    }
+    let mut path = format!("/tasks/{}", task.id);
+    if let TaskNews::Idle { since, kind, stops } = news {
+        facts.push((msg::idle_why(), danlu_messages::idle::kind(*kind).to_owned()));
+        facts.push((msg::idle_since(), moment(*since)));
+        if let Some(stop) = stops {
+            let label = if stop.requeue { msg::idle_requeued_at() } else { msg::idle_ends_at() };
+            facts.push((label, moment(stop.at)));
+        }
+        path += "/keep";
     }
     let lines = Some(context.last_lines.clone()).filter(|lines| ended && !lines.is_empty());
     let card = context.efficiency.as_ref().filter(|_| *news == TaskNews::Ended);
@@ -72,7 +92,7 @@ pub(super) fn about_task(
         quoted: lines.map(|lines| (msg::last_lines(), lines)),
         items: (!advice.is_empty()).then(|| (efficiency::next_time(), advice)),
         hint: Some(hint),
-        link: Some(format!("/tasks/{}", task.id)),
+        link: Some(path),
         ..Rendered::default()
     }
 }
@@ -82,6 +102,7 @@ fn ended(task: &TaskFacts, name: &str) -> String {
         (TaskStateName::Succeeded, _) => msg::succeeded(&name),
         (TaskStateName::Failed, Some(class)) => msg::failed_class(&name, &class.as_str()),
         (TaskStateName::Failed, None) => msg::failed(&name),
+        (TaskStateName::Cancelled, Some(FailureClass::Idle)) => msg::ended_idle(&name),
         (TaskStateName::Cancelled, _) => msg::cancelled(&name),
         (TaskStateName::TimedOut, _) => msg::timed_out(&name),
         (_, _) => msg::ended(&name),

@@ -1,8 +1,9 @@
 //! What an event means for who tells people: the one place that knows every event. Pure.
 
 use danlu_core::event::RequeueReason;
+use danlu_core::idle::{IdleKind, IdleRung};
 use danlu_core::task::Outcome;
-use danlu_core::{Event, GpuId, NodeId, RunId, TaskId, UserId};
+use danlu_core::{Event, GpuId, NodeId, RunId, TaskId, Time, UserId};
 
 /// An event that people may be told of, now or when it has lasted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,6 +33,12 @@ pub(crate) enum Tidings<'a> {
     RunEnded {
         owner: UserId,
     },
+    Idle {
+        run: RunId,
+        rung: IdleRung,
+        kind: IdleKind,
+        since: Time,
+    },
     LimitChanged {
         run: RunId,
     },
@@ -56,6 +63,9 @@ impl Tidings<'_> {
             SettingsChanged => Tidings::Settings,
             GpuQuarantined { node, gpu, why, owners } => {
                 Tidings::Quarantined { node: *node, gpu, why, owners }
+            }
+            RunIdle { run, rung, kind, since } => {
+                Tidings::Idle { run: *run, rung: *rung, kind: *kind, since: *since }
             }
             RunEnded { owner, .. } => Tidings::RunEnded { owner: *owner },
             TaskExtended { run: Some(run), .. } => Tidings::LimitChanged { run: *run },
@@ -82,6 +92,8 @@ impl Tidings<'_> {
             | RunLaunched { .. }
             | RunPaused { .. }
             | RunResumed { .. }
+            | RunUsedAgain { .. }
+            | RunKept { .. }
             | RunStopping { .. }
             | PartEnded { .. }
             | LogDropped { .. }
@@ -113,6 +125,7 @@ impl Tidings<'_> {
             | Tidings::InDoubt { .. }
             | Tidings::Settings
             | Tidings::Quarantined { .. }
+            | Tidings::Idle { .. }
             | Tidings::RunEnded { .. } => true,
             Tidings::LimitChanged { .. }
             | Tidings::NodeLost { .. }
@@ -131,6 +144,7 @@ impl Tidings<'_> {
             | Tidings::Settings
             | Tidings::Quarantined { .. }
             | Tidings::RunEnded { .. }
+            | Tidings::Idle { .. }
             | Tidings::LimitChanged { .. }
             | Tidings::NodeLost { .. }
             | Tidings::NodeBack { .. }

@@ -53,6 +53,7 @@ pub(super) fn failure_code(class: FailureClass) -> i64 {
         FailureClass::Killed => 12,
         FailureClass::NodeLost => 13,
         FailureClass::Other => 14,
+        FailureClass::Idle => 15,
     }
 }
 

@@ -25,8 +25,9 @@ pub use writer::{Unwritten, UsageWriter};
 
 use crate::daemon::clock;
 use crate::daemon::config::Sampling;
+use crate::idle::IdleMessage;
 use arc_swap::ArcSwap;
-use danlu_core::{GpuId, NodeId, RunId, UserId};
+use danlu_core::{GpuId, NodeId, RunId, Time, UserId};
 use danlu_node::SamplingOrders;
 use danlu_wire::samples::{CustomReading, Samples};
 use file::UsageFile;
@@ -58,6 +59,8 @@ struct UsageShared {
     settings: ArcSwap<Sampling>,
     /// What is measured on the server's own machine.
     local: OnceLock<SamplingOrders>,
+    /// Who hears of all samples as well.
+    listener: OnceLock<SyncSender<IdleMessage>>,
 }
 
 /// Who has measured: the agent of a machine, or a person's own agent there.
@@ -102,6 +105,7 @@ impl Usage {
             dropped: AtomicU64::new(0),
             settings: ArcSwap::from_pointee(settings.clone()),
             local: OnceLock::new(),
+            listener: OnceLock::new(),
         });
         (Usage { shared: Some(Arc::clone(&shared)) }, Unwritten::new(shared, received))
     }
@@ -120,11 +124,22 @@ impl Usage {
                 shared.note_custom(from.node, &samples.custom);
             }
         }
+        if let Some(listener) = shared.listener.get() {
+            let (at, samples) = (Time(at), Arc::clone(&samples));
+            let _ = listener.try_send(IdleMessage::Samples { from, at, samples });
+        }
         // Before the writer can take it.
         shared.waiting.fetch_add(1, Ordering::Relaxed);
         if shared.inbox.try_send(UsageMessage::Samples { from, at, samples }).is_err() {
             shared.waiting.fetch_sub(1, Ordering::Relaxed);
             shared.dropped.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// From now on; samples that it has no room for are not waited for.
+    pub(crate) fn on_samples(&self, listener: SyncSender<IdleMessage>) {
+        if let Some(shared) = &self.shared {
+            let _ = shared.listener.set(listener);
         }
     }
 

@@ -71,6 +71,7 @@ pub(crate) fn router() -> Router<Api> {
         .route("/tasks", get(tasks::tasks))
         .route("/tasks/act", post(acts::act))
         .route("/tasks/{id}", get(task::task))
+        .route("/tasks/{id}/keep", get(acts::keep))
         .route("/tasks/{id}/log", get(log_file::download))
         .route("/new", get(new::form).post(new::send))
         .route("/gpus", get(gpus::gpus))

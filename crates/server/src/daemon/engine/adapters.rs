@@ -283,6 +283,7 @@ impl Watch for EngineAdapters {
                     | NoticeKind::ChannelFailing { .. }
                     | NoticeKind::FileSetAside { .. }
                     | NoticeKind::ExportFailing { .. }
+                    | NoticeKind::ForeignProcess { .. }
                     | NoticeKind::Unknown => false,
                 };
                 if self.has_notice(known) {

@@ -5,13 +5,14 @@ use crate::api::Api;
 use crate::notify::channels::Delivered;
 use crate::notify::digest::{Collected, bundle};
 use crate::notify::expand::{Absence, Addressed, Surroundings};
-use crate::notify::letter::{Letter, TaskNews};
+use crate::notify::letter::{ForeignFacts, Letter, Matter, TaskNews};
 use crate::notify::outbox::{NewPost, Outbox, OutboxBatch, PostState};
 use crate::notify::quiet_hours;
 use crate::notify::recipients::{Occasion, Target};
 use danlu_core::{Span, Time, UserId};
 use danlu_messages::notify::channels as msg;
 use sha2::{Digest as _, Sha256};
+use std::sync::atomic::Ordering;
 use tracing::warn;
 
 /// Bundles at once; more are sent as they are.
@@ -216,6 +217,35 @@ impl Postman {
         let told: Vec<Addressed> =
             self.around(api, |around| around.admins().into_iter().map(to_each).collect());
         told.into_iter().for_each(|told| self.file(api, told, &mut batch, now));
+        self.commit(&batch, now);
+    }
+
+    /// The owner of the run, and whose process it is.
+    pub(in crate::notify) fn tell_of_foreign(
+        &mut self,
+        cause: &str,
+        facts: &ForeignFacts,
+        owner: UserId,
+        theirs: Option<UserId>,
+        now: Time,
+    ) {
+        let Some(api) = self.parts.api.upgrade() else { return };
+        let told = self.outbox.as_ref().is_none_or(|outbox| outbox.is_told(cause).unwrap_or(true));
+        if told || !self.parts.shared.active.load(Ordering::Relaxed) {
+            return;
+        }
+        let mut batch = OutboxBatch { told: vec![cause.to_owned()], ..OutboxBatch::default() };
+        for (user, yours) in [(Some(owner), false), (theirs, true)] {
+            let Some(user) = user else { continue };
+            let matter = Matter::ForeignProcess { facts: Box::new(facts.clone()), yours };
+            let letter = Letter { at: now, matter };
+            let to = self.around(&api, |around| around.person(user, |wanted| wanted.trouble));
+            for to in to {
+                let cause = format!("{cause}.{user}");
+                let told = Addressed { cause, to, letter: letter.clone() };
+                self.file(&api, told, &mut batch, now);
+            }
+        }
         self.commit(&batch, now);
     }
 

@@ -110,6 +110,7 @@ impl Postman {
             | Tidings::Settings
             | Tidings::Quarantined { .. }
             | Tidings::RunEnded { .. }
+            | Tidings::Idle { .. }
             | Tidings::Nothing => {}
         }
     }
