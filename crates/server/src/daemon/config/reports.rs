@@ -9,7 +9,7 @@ use std::path::PathBuf;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReportsConfig {
     pub keep: Span,
-    /// Addresses, channels, or [`ADMINS`].
+    /// Addresses, channels, or `admins`.
     pub monthly: Vec<String>,
 }
 

@@ -47,6 +47,7 @@ fn model(change: impl FnOnce(&mut ReadModel)) -> ReadModel {
         state: RunState::Running { since: Time(5) },
         peak_gpu_memory: None,
         used: danlu_core::run::RunUsage::default(),
+        idle: danlu_core::idle::IdleTrail::default(),
     };
     model.runs.insert(RUN, Arc::new(run));
     model.active.insert(RUN);
