@@ -6,7 +6,7 @@ messages! {
     remove = "Remove", "删除";
     cancel_for_good = "Cancel", "确认取消";
     keep_it = "Keep", "保留";
-    keep_what(what, time) = "Keep the GPUs of {what} for {time}?", "为{what}保留 GPU {time}？";
+    keep_what(what, time) = "Keep the GPUs of {what} for {time}?", "让{what} 继续保留 GPU {time}？";
     keep_idle =
         "It does not use them at the moment. For this time nothing is done about that.",
         "它目前没有使用这些 GPU。在此期间不会因此停止它。";
