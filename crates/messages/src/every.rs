@@ -87,6 +87,7 @@ const TABLES: &[(&str, Table)] = tables![
     server::daemon,
     server::gpuman,
     sim,
+    slurm,
     spec,
     web::acts,
     web::admin,

@@ -23,6 +23,7 @@ pub mod reasons;
 pub mod refusals;
 pub mod server;
 pub mod sim;
+pub mod slurm;
 pub mod spec;
 pub mod states;
 pub mod web;

@@ -18,7 +18,7 @@ use crate::{
     patch::{Change, Patch, Place},
 };
 use directives::{Dialect, Directive, directives};
-use mail::Mail;
+pub use mail::Mail;
 use sbatch::ScriptLine;
 
 /// What the `#DANLU` and `#SBATCH` lines of a script ask for.

@@ -1,0 +1,52 @@
+//! Asks the server for the tasks that job ids and filters name.
+
+use danlu_slurm::{job_id::JobId, queries, queries::JobFilter};
+use danlu_wire::api::TaskView;
+
+use super::Stop;
+use crate::client::{Client, Query};
+
+/// The elements of an array, or the one task.
+pub(super) fn named(client: &Client, id: &JobId) -> Result<Vec<TaskView>, Stop> {
+    let of_array = Query { array: Some(id.job), oldest_first: true, ..Query::default() };
+    let mut tasks = client.list(&of_array)?;
+    if tasks.is_empty() {
+        let one = Query { ids: Some(id.job.to_string()), ..Query::default() };
+        tasks = client.list(&one)?;
+    }
+    tasks.retain(|task| queries::names(id, task));
+    Ok(tasks)
+}
+
+/// By their ids where there are some, else all that `query` finds; each once, in the order of ids.
+pub(super) fn chosen(
+    client: &Client,
+    filter: &JobFilter,
+    query: &Query,
+) -> Result<Vec<TaskView>, Stop> {
+    let mut tasks = Vec::new();
+    if filter.jobs.is_empty() {
+        tasks = client.list(query)?;
+    } else {
+        for id in &filter.jobs {
+            tasks.extend(named(client, id)?);
+        }
+        tasks.sort_by_key(|task| task.id);
+        tasks.dedup_by_key(|task| task.id);
+    }
+    tasks.retain(|task| filter.admits(task));
+    Ok(tasks)
+}
+
+/// With what lists leave out.
+pub(super) fn with_details(client: &Client, tasks: Vec<TaskView>) -> Result<Vec<TaskView>, Stop> {
+    tasks.into_iter().map(|task| Ok(client.task(task.id)?)).collect()
+}
+
+/// `me` is looked up only where it is needed.
+pub(super) fn with_me(client: &Client, filter: &mut JobFilter) -> Result<(), Stop> {
+    if filter.me {
+        filter.users = Some(vec![client.who_am_i()?.user]);
+    }
+    Ok(())
+}
