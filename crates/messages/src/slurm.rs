@@ -101,7 +101,6 @@ messages! {
     could_not_start(program, cause) = "could not start {program}: {cause}", "无法启动 {program}：{cause}";
     task_exited(rank, code) = "task {rank}: Exited with exit code {code}", "task {rank}：退出码 {code}";
     task_killed(rank, signal) = "task {rank}: Killed by signal {signal}", "task {rank}：被信号 {signal} 终止";
-    terminating_step(job) = "Job step {job} aborted before step completely launched or after a failed task.", "作业步 {job} 因有任务失败而中止。";
     unknown_signal(signal) = "Unknown job signal: {signal}", "未知的信号：{signal}";
     cannot_signal(job) =
         "Kill job error on job id {job}: its processes are not on this machine",
@@ -127,5 +126,7 @@ messages! {
     foreign_file(file) = "{file} is there and does not belong to danlu", "{file} 已存在，且不属于 danlu";
     choose_or_force = "choose another directory, or use --force", "请选择其他目录，或使用 --force";
     could_not_link(file, cause) = "could not make {file}: {cause}", "无法创建 {file}：{cause}";
-    array_part_missing(job) = "Invalid job id specified: {job}", "指定的作业号无效：{job}";
+    supported = "supported", "支持";
+    accepted_with_a_warning = "accepted with a warning", "警告后忽略";
+    refused = "**refused**", "**拒绝**";
 }

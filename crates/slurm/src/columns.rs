@@ -1,9 +1,8 @@
-//! What `squeue` and `sacct` can tell about a job: a table of columns, and the formats that choose among them.
+//! What `squeue` and `sacct` can tell about a job: a table of columns.
 
 use std::collections::BTreeSet;
 
 use danlu_core::task::Stream;
-use danlu_messages::slurm as msg;
 use danlu_wire::api::{RunView, TaskView};
 
 use crate::environment::{CLUSTER, PARTITION};
@@ -25,17 +24,20 @@ pub struct Line<'a> {
 
 pub struct Column {
     /// `%i` of `squeue -o`.
-    letter: Option<char>,
+    pub(crate) letter: Option<char>,
     /// Of `squeue -O` and `sacct -o`; in any case of letters.
-    names: &'static [&'static str],
+    pub(crate) names: &'static [&'static str],
     /// What `squeue` writes above it.
-    header: &'static str,
+    pub(crate) header: &'static str,
     /// How wide `sacct` makes it.
-    width: usize,
-    value: fn(&Line<'_>) -> String,
+    pub(crate) width: usize,
+    pub(crate) value: fn(&Line<'_>) -> String,
     /// It is told of a single task only, not in lists.
     pub needs_details: bool,
 }
+
+/// Numbers and times are never cut, as with Slurm.
+pub(crate) const NEVER_CUT: &str = "MlLDSeVCcpQ";
 
 const fn col(
     letter: &str,
@@ -59,7 +61,7 @@ impl std::fmt::Debug for Column {
 }
 
 #[rustfmt::skip]
-const COLUMNS: &[Column] = &[
+pub(crate) const COLUMNS: &[Column] = &[
     col("i", &["JobID"], "JOBID", 12, |line| line.job_id()),
     col("A", &["JobIDRaw"], "JOBID", 12, |line| line.raw_id()),
     col("j", &["JobName", "Name"], "NAME", 10, |line| line.name()),
@@ -115,8 +117,13 @@ const COLUMNS: &[Column] = &[
     detail(col("", &["MaxRSS", "AveRSS"], "MAX_RSS", 10, |line| line.run().and_then(|run| run.peak_memory).filter(|_| line.is_batch_step).map_or(String::new(), |bytes| format!("{}K", bytes >> 10)))),
 ];
 
-fn command(task: &TaskView) -> String {
-    task.command.join(" ").lines().next().unwrap_or_default().to_owned()
+/// The script, or the command where there is none.
+pub(crate) fn command(task: &TaskView) -> String {
+    let words = &task.command;
+    // `sh -c TEXT PATH` has its own copy of the script.
+    let copied = words.iter().position(|word| word == "-c").and_then(|at| words.get(at + 2));
+    let path = copied.filter(|path| path.starts_with('/'));
+    path.unwrap_or(&words.join(" ")).lines().next().unwrap_or_default().to_owned()
 }
 
 /// `squeue` and `sacct` write whole days with hours.
@@ -273,234 +280,4 @@ impl<'a> Line<'a> {
             false => format!("{}/{path}", details.directory.trim_end_matches('/')),
         }
     }
-}
-
-/// One column of a chosen format.
-#[derive(Debug)]
-pub struct Chosen {
-    pub column: &'static Column,
-    /// 0: as wide as it is.
-    pub width: usize,
-    pub right: bool,
-    /// The text before it.
-    pub before: String,
-    /// What the person called it, for the header of `sacct`.
-    pub called: String,
-}
-
-#[derive(Debug)]
-pub struct Format {
-    pub columns: Vec<Chosen>,
-    /// The text after the last one.
-    pub after: String,
-}
-
-pub const SQUEUE: &str = "%.18i %.9P %.8j %.8u %.2t %.10M %.6D %R";
-pub const SQUEUE_LONG: &str = "%.18i %.9P %.8j %.8u %.8T %.10M %.9l %.6D %R";
-pub const SQUEUE_START: &str = "%.18i %.9P %.8j %.8u %.2t %.19S %.6D %20Y %R";
-pub const SACCT: &str = "jobid,jobname,partition,account,alloccpus,state,exitcode";
-pub const SACCT_BRIEF: &str = "jobid,state,exitcode";
-
-impl Format {
-    /// `%.18i %.9P` of `squeue -o`: `%`, a point for right, a width, a letter.
-    pub fn of_letters(text: &str) -> Result<Format, String> {
-        let mut format = Format { columns: Vec::new(), after: String::new() };
-        if text == "%all" {
-            return Format::of_letters(ALL_LETTERS);
-        }
-        let mut rest = text.chars().peekable();
-        let mut before = String::new();
-        while let Some(letter) = rest.next() {
-            if letter != '%' {
-                before.push(letter);
-                continue;
-            }
-            if rest.next_if_eq(&'%').is_some() {
-                before.push('%');
-                continue;
-            }
-            let right = rest.next_if_eq(&'.').is_some();
-            let mut width = String::new();
-            while let Some(digit) = rest.next_if(char::is_ascii_digit) {
-                width.push(digit);
-            }
-            let width = width.parse().unwrap_or(0).min(WIDEST);
-            let Some(letter) = rest.next() else { break };
-            // What is expected of a start is not told here.
-            let letter = if letter == 'Y' { 'f' } else { letter };
-            let column = COLUMNS.iter().find(|column| column.letter == Some(letter));
-            let column = column.ok_or_else(|| msg::unknown_format_letter(&letter))?;
-            let called = column.header.to_owned();
-            format.columns.push(Chosen {
-                column,
-                width,
-                right,
-                before: std::mem::take(&mut before),
-                called,
-            });
-        }
-        format.after = before;
-        Ok(format)
-    }
-
-    /// `JobID:20,Name` of `squeue -O`; a point before the width is for right, a text after it follows the column.
-    pub fn of_names(text: &str) -> Result<Format, String> {
-        let mut format = Format { columns: Vec::new(), after: String::new() };
-        for part in text.split(',').filter(|part| !part.is_empty()) {
-            let (name, size) = part.split_once(':').unwrap_or((part, ""));
-            let right = size.starts_with('.');
-            let digits: String =
-                size.trim_start_matches('.').chars().take_while(char::is_ascii_digit).collect();
-            let width = digits.parse().unwrap_or(20).min(WIDEST);
-            let column = named(name)?;
-            let called = column.header.to_owned();
-            let before = std::mem::take(&mut format.after);
-            format.after = size.trim_start_matches('.')[digits.len()..].to_owned();
-            format.columns.push(Chosen { column, width, right, before, called });
-        }
-        Ok(format)
-    }
-
-    /// `JobID,State%20,ExitCode%-10` of `sacct -o`: right unless the width is negative.
-    pub fn of_sacct(text: &str) -> Result<Format, String> {
-        let mut format = Format { columns: Vec::new(), after: String::new() };
-        for part in text.split(',').filter(|part| !part.is_empty()) {
-            let (name, width) = part.split_once('%').unwrap_or((part, ""));
-            let column = named(name)?;
-            let is_first_id = column.names[0] == "JobID" || column.names[0] == "JobIDRaw";
-            let (right, width) = match width.parse::<i64>() {
-                Ok(width) => (width > 0, usize::try_from(width.unsigned_abs()).unwrap_or(0)),
-                Err(_) => (!is_first_id, column.width),
-            };
-            let known = column.names.iter().find(|known| known.eq_ignore_ascii_case(name.trim()));
-            let called = known.copied().unwrap_or_default().to_owned();
-            let width = width.min(WIDEST);
-            format.columns.push(Chosen { column, width, right, before: String::new(), called });
-        }
-        Ok(format)
-    }
-
-    pub fn needs_details(&self) -> bool {
-        self.columns.iter().any(|chosen| chosen.column.needs_details)
-    }
-
-    pub fn header(&self) -> String {
-        let cells = self.columns.iter().map(|chosen| chosen.called.clone());
-        self.row(cells)
-    }
-
-    pub fn line(&self, line: &Line<'_>) -> String {
-        self.row(self.columns.iter().map(|chosen| (chosen.column.value)(line)))
-    }
-
-    /// As `squeue` does: cut where a width is given.
-    fn row(&self, cells: impl Iterator<Item = String>) -> String {
-        let mut out = String::new();
-        for (chosen, cell) in self.columns.iter().zip(cells) {
-            out += &chosen.before;
-            out += &padded(&cell, chosen.width, chosen.right);
-        }
-        out + &self.after
-    }
-
-    /// The cells alone, for `sacct`.
-    pub fn cells(&self, line: &Line<'_>) -> Vec<String> {
-        self.columns.iter().map(|chosen| (chosen.column.value)(line)).collect()
-    }
-}
-
-const WIDEST: usize = 1_000;
-const ALL_LETTERS: &str =
-    "%a|%A|%i|%j|%u|%P|%t|%T|%M|%l|%L|%D|%R|%N|%r|%S|%e|%V|%F|%K|%p|%b|%C|%m|%Z|%k";
-
-pub(crate) fn padded(text: &str, width: usize, right: bool) -> String {
-    if width == 0 {
-        return text.to_owned();
-    }
-    let cut: String = text.chars().take(width).collect();
-    if right { format!("{cut:>width$}") } else { format!("{cut:<width$}") }
-}
-
-fn named(name: &str) -> Result<&'static Column, String> {
-    let name = name.trim();
-    let is_it = |known: &&str| known.eq_ignore_ascii_case(name);
-    let column = COLUMNS.iter().find(|column| column.names.iter().any(|known| is_it(&known)));
-    column.ok_or_else(|| msg::unknown_format_name(&name))
-}
-
-/// All names that `sacct --helpformat` lists.
-pub fn names() -> impl Iterator<Item = &'static str> {
-    COLUMNS.iter().flat_map(|column| column.names.iter().copied())
-}
-
-/// What `sacct` puts between columns.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Table {
-    Aligned,
-    /// After each column, or only between them.
-    Separated {
-        by: String,
-        at_the_end: bool,
-    },
-}
-
-impl Table {
-    pub fn header(&self, format: &Format) -> String {
-        let cells: Vec<String> =
-            format.columns.iter().map(|chosen| chosen.called.clone()).collect();
-        match self {
-            Table::Separated { .. } => self.row(format, &cells),
-            Table::Aligned => {
-                let rule: Vec<String> =
-                    format.columns.iter().map(|chosen| "-".repeat(chosen.width)).collect();
-                format!("{}{}", self.row(format, &cells), self.row(format, &rule))
-            }
-        }
-    }
-
-    pub fn row(&self, format: &Format, cells: &[String]) -> String {
-        match self {
-            Table::Separated { by, at_the_end } => {
-                let end = if *at_the_end { by.as_str() } else { "" };
-                cells.join(by) + end + "\n"
-            }
-            Table::Aligned => {
-                let cell = |(chosen, cell): (&Chosen, &String)| {
-                    let width = chosen.width;
-                    let cell = match cell.chars().count() > width {
-                        // A plus sign shows that it was cut.
-                        true => cell.chars().take(width.saturating_sub(1)).chain(['+']).collect(),
-                        false => cell.clone(),
-                    };
-                    padded(&cell, width, chosen.right) + " "
-                };
-                format.columns.iter().zip(cells).map(cell).collect::<String>() + "\n"
-            }
-        }
-    }
-}
-
-/// Waiting elements of an array with the same reason are one line, unless each is asked for.
-pub fn folded<'a>(tasks: &'a [TaskView], unfold: bool, now: &'a Now) -> Vec<Line<'a>> {
-    let mut lines: Vec<Line<'a>> = Vec::new();
-    for task in tasks {
-        let line = Line::of(task, now);
-        let foldable = !unfold && line.state() == Some(JobState::Pending) && task.array.is_some();
-        let same = |other: &&mut Line<'_>| {
-            !other.folded.is_empty()
-                && other.task.array == task.array
-                && reason(other.task) == reason(task)
-        };
-        match lines.iter_mut().find(same).filter(|_| foldable) {
-            Some(other) => {
-                other.folded.extend(task.index);
-            }
-            None => {
-                let folded =
-                    if foldable { task.index.into_iter().collect() } else { BTreeSet::new() };
-                lines.push(Line { folded, ..line });
-            }
-        }
-    }
-    lines
 }

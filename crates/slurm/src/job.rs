@@ -206,6 +206,8 @@ impl JobOptions {
             None => shape.cpus_per_task.map(|each| each.saturating_mul(tasks_on_node)),
         };
         let cpus = cpus.or_else(|| (tasks_on_node > 1).then_some(tasks_on_node));
+        // As many processes as are wanted on one CPU.
+        let cpus = if self.has(Act::Overcommit) { Some(1) } else { cpus };
         if let Some(cpus) = cpus {
             patch.cpus = Change::Set(cpus);
         }

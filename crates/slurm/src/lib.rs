@@ -4,6 +4,7 @@
 pub mod batch;
 pub mod columns;
 pub mod environment;
+pub mod formats;
 pub mod getopt;
 pub mod hostlist;
 pub mod job;

@@ -5,7 +5,7 @@ use danlu_spec::input_error::InputError;
 use danlu_spec::{Change, Field, Patch};
 use danlu_wire::api::{NodeView, TaskView};
 
-use crate::columns::Line;
+use crate::columns::{Line, command};
 use crate::environment::PARTITION;
 use crate::hostlist;
 use crate::reason::reason;
@@ -39,7 +39,6 @@ pub fn job(task: &TaskView, now: &Now, one_line: bool) -> String {
     let details = task.details.as_ref();
     let (cpus, memory) = (line.cpus(), line.memory());
     let count = nodes.len().max(1);
-    let command = task.command.iter().find(|word| word.starts_with('/') && !word.contains('\n'));
     let mut lines = vec![
         format!("JobId={} {array}JobName={}", task.id, task.name),
         format!("UserId={}({}) GroupId={}({}) MCS_label=N/A", task.user, 0, task.user, 0),
@@ -72,7 +71,7 @@ pub fn job(task: &TaskView, now: &Now, one_line: bool) -> String {
         format!("MinCPUsNode={cpus} MinMemoryNode={memory} MinTmpDiskNode=0"),
         "Features=(null) DelayBoot=00:00:00".to_owned(),
         "OverSubscribe=OK Contiguous=0 Licenses=(null) Network=(null)".to_owned(),
-        format!("Command={}", null(command.cloned())),
+        format!("Command={}", null(Some(command(task)))),
         format!("WorkDir={}", details.map(|it| it.directory.clone()).unwrap_or_default()),
     ]);
     lines.extend(

@@ -3,8 +3,8 @@
 use danlu_messages::slurm as msg;
 use danlu_wire::api::{NodeStateName, NodeView};
 
-use crate::columns::padded;
 use crate::environment::PARTITION;
+use crate::formats::padded;
 use crate::hostlist;
 
 /// `idle`, `mixed`, `allocated`, `drained`, `draining`, `down`.

@@ -8,7 +8,6 @@ pub enum JobState {
     Cancelled,
     Completed,
     Completing,
-    Configuring,
     Failed,
     NodeFail,
     OutOfMemory,
@@ -20,11 +19,10 @@ pub enum JobState {
 }
 
 impl JobState {
-    pub const ALL: [JobState; 12] = [
+    pub const ALL: [JobState; 11] = [
         JobState::Cancelled,
         JobState::Completed,
         JobState::Completing,
-        JobState::Configuring,
         JobState::Failed,
         JobState::NodeFail,
         JobState::OutOfMemory,
@@ -41,9 +39,11 @@ impl JobState {
             TaskStateName::Held | TaskStateName::Blocked | TaskStateName::Queued => {
                 JobState::Pending
             }
-            TaskStateName::Starting => JobState::Configuring,
-            // Its machine is away: Slurm would say so only once it has given it up.
-            TaskStateName::Running | TaskStateName::Lost => JobState::Running,
+            // Slurm has no state between these; of a lost one, its machine is away, and Slurm would say so only once it
+            // has given it up.
+            TaskStateName::Starting | TaskStateName::Running | TaskStateName::Lost => {
+                JobState::Running
+            }
             TaskStateName::Paused => JobState::Suspended,
             TaskStateName::Stopping => JobState::Completing,
             TaskStateName::Succeeded => JobState::Completed,
@@ -59,7 +59,6 @@ impl JobState {
             JobState::Cancelled => "CANCELLED",
             JobState::Completed => "COMPLETED",
             JobState::Completing => "COMPLETING",
-            JobState::Configuring => "CONFIGURING",
             JobState::Failed => "FAILED",
             JobState::NodeFail => "NODE_FAIL",
             JobState::OutOfMemory => "OUT_OF_MEMORY",
@@ -76,7 +75,6 @@ impl JobState {
             JobState::Cancelled => "CA",
             JobState::Completed => "CD",
             JobState::Completing => "CG",
-            JobState::Configuring => "CF",
             JobState::Failed => "F",
             JobState::NodeFail => "NF",
             JobState::OutOfMemory => "OOM",
@@ -89,8 +87,9 @@ impl JobState {
     }
 
     /// States that Slurm has and a task here never is in: nothing is in them.
-    const NEVER: [(&'static str, &'static str); 12] = [
+    const NEVER: [(&'static str, &'static str); 13] = [
         ("BOOT_FAIL", "BF"),
+        ("CONFIGURING", "CF"),
         ("DEADLINE", "DL"),
         ("RESV_DEL_HOLD", "RD"),
         ("REQUEUE_FED", "RF"),
@@ -127,11 +126,9 @@ impl JobState {
             | JobState::OutOfMemory
             | JobState::Preempted
             | JobState::Timeout => true,
-            JobState::Completing
-            | JobState::Configuring
-            | JobState::Pending
-            | JobState::Running
-            | JobState::Suspended => false,
+            JobState::Completing | JobState::Pending | JobState::Running | JobState::Suspended => {
+                false
+            }
         }
     }
 }

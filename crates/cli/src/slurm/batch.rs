@@ -15,6 +15,8 @@ use danlu_slurm::{
 use danlu_spec::{Change, script};
 use danlu_wire::api::{Document, DryRun, Submitted, TaskStateName};
 
+use nix::unistd::User;
+
 use super::{Stop, client, has, jobs, note, print, variable, warn_of_ignored};
 use crate::{
     client::{Client, Query, read},
@@ -149,9 +151,10 @@ fn text(file: &str, from: impl Read) -> Result<String, Stop> {
 }
 
 pub(super) fn submitter() -> Result<Submitter, Stop> {
+    let user = User::from_uid(nix::unistd::geteuid()).ok().flatten();
     let host = nix::unistd::gethostname().ok().and_then(|name| name.into_string().ok());
     Ok(Submitter {
-        user: env::var("USER").or_else(|_| env::var("LOGNAME")).unwrap_or_default(),
+        user: user.map(|user| user.name).unwrap_or_default(),
         directory: working_directory()?,
         host: host.unwrap_or_default(),
         uid: nix::unistd::geteuid().as_raw(),

@@ -4,7 +4,8 @@ use std::process::ExitCode;
 
 use danlu_slurm::{
     Program,
-    columns::{Format, Line, SACCT, SACCT_BRIEF, Table, names},
+    columns::Line,
+    formats::{Format, SACCT, SACCT_BRIEF, Table, names},
     getopt::CommandLine,
     json,
     options::Act,

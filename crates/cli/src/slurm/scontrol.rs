@@ -153,8 +153,10 @@ fn act(words: &[String], kind: impl Fn(&TaskView) -> ActName) -> Result<ExitCode
     if tasks.is_empty() {
         return Err(Stop::new(msg::invalid_job_id_specified()));
     }
+    // Of an array, those that have ended are left alone, unless they are all that there is.
+    let some_are_open = tasks.iter().any(|task| !task.state.is_over());
     let mut exit = ExitCode::SUCCESS;
-    for task in tasks {
+    for task in tasks.into_iter().filter(|task| !some_are_open || !task.state.is_over()) {
         let done = scancel::act(&client, Program::Scontrol, kind(&task), &[task])?;
         if done != ExitCode::SUCCESS {
             exit = done;

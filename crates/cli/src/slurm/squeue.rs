@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use danlu_messages::slurm as msg;
 use danlu_slurm::{
     Program,
-    columns::{Format, SQUEUE, SQUEUE_LONG, SQUEUE_START, folded},
+    formats::{Format, SQUEUE, SQUEUE_LONG, SQUEUE_START, folded},
     getopt::CommandLine,
     json,
     options::Act,
