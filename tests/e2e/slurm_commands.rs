@@ -185,6 +185,9 @@ fn steps_have_ranks_labels_and_the_worst_exit_code() {
     assert_eq!(said.status, 0, "{said:?}");
     assert!(said.stdout.contains("0: hi\n") && said.stdout.contains("1: hi\n"), "{said:?}");
     assert_eq!(lab.ask(&["srun", "sh", "-c", "exit 5"]).status, 5);
+    let said = lab.ask(&["salloc", "--gres=gpu:1", "sh", "-c", "echo $SLURM_JOB_GPUS"]);
+    assert_eq!((said.status, said.stdout.as_str()), (0, "0\n"), "{said:?}");
+    assert!(said.stderr.starts_with("salloc: Granted job allocation "), "{said:?}");
 }
 
 #[test]

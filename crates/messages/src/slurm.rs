@@ -11,7 +11,7 @@ messages! {
     ambiguous_option(option, names) =
         "option '{option}' is ambiguous; possibilities: {names}",
         "选项 '{option}' 有歧义，可能是：{names}";
-    try_help(program) = "{program} --help", "{program} --help";
+    try_help(program) = "Try \"{program} --help\" for more information", "更多信息请运行 \"{program} --help\"";
     option_not_supported(option) =
         "{option} is not supported here and would change what the job does",
         "此处不支持 {option}，且它会改变作业的含义";
@@ -122,7 +122,7 @@ messages! {
     shims_directory = "Where the links are made", "创建链接的目录";
     shims_force = "Replace files that are not links to danlu", "替换不是指向 danlu 的链接的文件";
     made_links(count, directory) = "made {count} links in {directory}", "已在 {directory} 中创建 {count} 个链接";
-    put_it_in_path(directory) = "export PATH={directory}:$PATH", "export PATH={directory}:$PATH";
+    put_it_in_path(directory) = "to use them: export PATH={directory}:$PATH", "使用方法：export PATH={directory}:$PATH";
     foreign_file(file) = "{file} is there and does not belong to danlu", "{file} 已存在，且不属于 danlu";
     choose_or_force = "choose another directory, or use --force", "请选择其他目录，或使用 --force";
     could_not_link(file, cause) = "could not make {file}: {cause}", "无法创建 {file}：{cause}";

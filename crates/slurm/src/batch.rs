@@ -83,7 +83,8 @@ pub fn wrapped(line: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::job::{JobOptions, Submitter};
+    use crate::environment::Submitter;
+    use crate::job::JobOptions;
     use crate::options::Act;
     use serde_json::{Value, json};
 

@@ -50,6 +50,7 @@ const fn col(
     Column { letter, names, header, width, value, needs_details: false }
 }
 
+#[allow(clippy::needless_pass_by_value, reason = "it is a constant")]
 const fn detail(column: Column) -> Column {
     Column { needs_details: true, ..column }
 }
@@ -60,6 +61,7 @@ impl std::fmt::Debug for Column {
     }
 }
 
+#[allow(clippy::redundant_closure_for_method_calls, reason = "a method is of one lifetime only")]
 #[rustfmt::skip]
 pub(crate) const COLUMNS: &[Column] = &[
     col("i", &["JobID"], "JOBID", 12, |line| line.job_id()),

@@ -173,8 +173,8 @@ pub(crate) fn padded(text: &str, width: usize, right: bool) -> String {
 
 fn named(name: &str) -> Result<&'static Column, String> {
     let name = name.trim();
-    let is_it = |known: &&str| known.eq_ignore_ascii_case(name);
-    let column = COLUMNS.iter().find(|column| column.names.iter().any(|known| is_it(&known)));
+    let is_it = |known: &str| known.eq_ignore_ascii_case(name);
+    let column = COLUMNS.iter().find(|column| column.names.iter().any(|known| is_it(known)));
     column.ok_or_else(|| msg::unknown_format_name(&name))
 }
 
@@ -266,6 +266,7 @@ mod tests {
         Now { at: "2026-11-18T10:51:17Z".parse().expect("a time"), zone: jiff::tz::TimeZone::UTC }
     }
 
+    #[allow(clippy::needless_pass_by_value, reason = "`json!` makes values")]
     fn task(id: u64, name: &str, change: serde_json::Value) -> TaskView {
         let mut value = json!({
             "id": id, "name": name, "user": "root", "state": "queued", "why": null, "wait": null,

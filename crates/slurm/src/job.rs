@@ -13,7 +13,7 @@ use danlu_spec::patch::OutputPatch;
 use danlu_spec::script::Mail;
 use danlu_spec::{Change, Field, Patch};
 
-use crate::environment::{Shape, variables};
+use crate::environment::{JobShape, Submitter, variables};
 use crate::getopt::Given;
 use crate::hostlist;
 use crate::options::{Act, Support};
@@ -23,16 +23,6 @@ use crate::pattern::{Named, file_name};
 #[derive(Clone, Debug, Default)]
 pub struct JobOptions {
     given: Vec<(Act, Given)>,
-}
-
-/// Who submits from where.
-#[derive(Clone, Debug, Default)]
-pub struct Submitter {
-    pub user: String,
-    pub directory: String,
-    pub host: String,
-    pub uid: u32,
-    pub gid: u32,
 }
 
 /// A job as it is asked for.
@@ -45,7 +35,7 @@ pub struct JobRequest {
     pub singleton: bool,
     /// `--export=NONE` and `--export=A,B`: which variables of the submitter it gets; `None`: all.
     pub keeps: Option<Vec<String>>,
-    pub shape: Shape,
+    pub shape: JobShape,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -142,7 +132,7 @@ impl JobOptions {
     }
 
     /// How many processes on how many machines.
-    fn shape(&self) -> Result<Shape, InputError> {
+    fn shape(&self) -> Result<JobShape, InputError> {
         let nodes = match self.get(Act::Nodes) {
             Some(given) => node_count(given)?,
             None => 1,
@@ -154,10 +144,10 @@ impl JobOptions {
             (None, None) => nodes,
         };
         let cpus_per_task = self.number(Act::CpusPerTask)?;
-        Ok(Shape { nodes, tasks, cpus_per_task, ..Shape::default() })
+        Ok(JobShape { nodes, tasks, cpus_per_task, ..JobShape::default() })
     }
 
-    fn place(&self, patch: &mut Patch, shape: &mut Shape) -> Result<(), InputError> {
+    fn place(&self, patch: &mut Patch, shape: &mut JobShape) -> Result<(), InputError> {
         if shape.nodes > 1 {
             patch.nodes = Change::Set(shape.nodes);
         }
@@ -174,7 +164,7 @@ impl JobOptions {
         Ok(())
     }
 
-    fn resources(&self, patch: &mut Patch, shape: &mut Shape) -> Result<(), InputError> {
+    fn resources(&self, patch: &mut Patch, shape: &mut JobShape) -> Result<(), InputError> {
         // Without an option there is no GPU.
         patch.gpus = Change::Set(0);
         let counts = [Act::Gpus, Act::GpusPerNode, Act::GpusPerTask, Act::Gres];

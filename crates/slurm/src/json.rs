@@ -10,7 +10,7 @@ use crate::sinfo::node_state;
 use crate::state::{JobState, exit_code};
 use crate::times::{Now, read};
 
-fn document(key: &str, list: Vec<Value>) -> Value {
+fn document(key: &str, list: &[Value]) -> Value {
     let version = json!({"major": 22, "minor": 5, "micro": 8});
     json!({
         "meta": {
@@ -23,7 +23,7 @@ fn document(key: &str, list: Vec<Value>) -> Value {
 }
 
 pub fn squeue(tasks: &[TaskView], now: &Now) -> Value {
-    document("jobs", tasks.iter().map(|task| job(task, now)).collect())
+    document("jobs", &tasks.iter().map(|task| job(task, now)).collect::<Vec<_>>())
 }
 
 fn seconds(at: Option<&str>) -> i64 {
@@ -134,7 +134,7 @@ pub fn sacct(tasks: &[TaskView], now: &Now) -> Value {
             "working_directory": task.details.as_ref().map(|it| it.directory.clone()).unwrap_or_default(),
         })
     };
-    document("jobs", tasks.iter().map(one).collect())
+    document("jobs", &tasks.iter().map(one).collect::<Vec<_>>())
 }
 
 pub fn sinfo(nodes: &[NodeView]) -> Value {
@@ -161,5 +161,5 @@ pub fn sinfo(nodes: &[NodeView]) -> Value {
             "weight": 1,
         })
     };
-    document("nodes", nodes.iter().map(one).collect())
+    document("nodes", &nodes.iter().map(one).collect::<Vec<_>>())
 }

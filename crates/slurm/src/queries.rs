@@ -69,8 +69,8 @@ impl JobFilter {
                 continue;
             }
             match JobState::read(word) {
-                Ok(state) => states.extend(state),
-                Err(()) => return Err(invalid(given, msg::expected_job_state())),
+                Some(found) => states.extend(found),
+                None => return Err(invalid(given, msg::expected_job_state())),
             }
         }
         Ok(())

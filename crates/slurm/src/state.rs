@@ -103,17 +103,17 @@ impl JobState {
         ("STOPPED", "ST"),
     ];
 
-    /// `PD`, `pending`; `Ok(None)` for one that no task is in.
-    pub fn read(name: &str) -> Result<Option<JobState>, ()> {
+    /// `PD`, `pending`: none for a state that no task is in. `None`: there is no such state.
+    pub fn read(name: &str) -> Option<Vec<JobState>> {
         let name = name.trim().to_ascii_uppercase();
         let known =
             JobState::ALL.into_iter().find(|state| state.long() == name || state.short() == name);
         match known {
-            Some(state) => Ok(Some(state)),
+            Some(state) => Some(vec![state]),
             None if JobState::NEVER.iter().any(|(long, short)| *long == name || *short == name) => {
-                Ok(None)
+                Some(Vec::new())
             }
-            None => Err(()),
+            None => None,
         }
     }
 
@@ -192,10 +192,10 @@ mod tests {
     #[test]
     fn names_are_read_in_both_lengths() {
         for state in JobState::ALL {
-            assert_eq!(JobState::read(state.long()), Ok(Some(state)));
-            assert_eq!(JobState::read(&state.short().to_ascii_lowercase()), Ok(Some(state)));
+            assert_eq!(JobState::read(state.long()), Some(vec![state]));
+            assert_eq!(JobState::read(&state.short().to_ascii_lowercase()), Some(vec![state]));
         }
-        assert_eq!(JobState::read("RQ"), Ok(None));
-        assert_eq!(JobState::read("nonsense"), Err(()));
+        assert_eq!(JobState::read("RQ"), Some(vec![]));
+        assert_eq!(JobState::read("nonsense"), None);
     }
 }

@@ -7,9 +7,9 @@ use danlu_messages::slurm as msg;
 use danlu_slurm::{
     Program,
     batch::{check_script, script_options, variable_options, wrapped},
-    environment::is_of_a_job,
+    environment::{Submitter, is_of_a_job},
     getopt::{CommandLine, Given},
-    job::{JobOptions, JobRequest, Submitter},
+    job::{JobOptions, JobRequest},
     options::Act,
 };
 use danlu_spec::{Change, script};
@@ -17,7 +17,7 @@ use danlu_wire::api::{Document, DryRun, Submitted, TaskStateName};
 
 use nix::unistd::User;
 
-use super::{Stop, client, has, jobs, note, print, variable, warn_of_ignored};
+use super::{SlurmError, client, has, jobs, note, print, variable, warn_of_ignored};
 use crate::{
     client::{Client, Query, read},
     commands::{exit_code, until_ended},
@@ -36,7 +36,7 @@ struct Batch {
     arguments: Vec<String>,
 }
 
-pub(super) fn run(line: &CommandLine) -> Result<ExitCode, Stop> {
+pub(super) fn run(line: &CommandLine) -> Result<ExitCode, SlurmError> {
     let batch = Batch::read(line)?;
     let shown = batch.path.as_deref().unwrap_or("stdin");
     let mut options: Vec<Given> = script_options(shown, &batch.source)?;
@@ -49,7 +49,7 @@ pub(super) fn run(line: &CommandLine) -> Result<ExitCode, Stop> {
     let client = client()?;
     let mut request = job.request(&submitter()?, &batch.name)?;
     if request.shape.nodes > 1 {
-        return Err(Stop::new(msg::batch_on_several_nodes()).hint(msg::start_on_each_node()));
+        return Err(SlurmError::new(msg::batch_on_several_nodes()).hint(msg::start_on_each_node()));
     }
     let mut command = batch.command()?;
     if let Some(signal) = &signal {
@@ -81,10 +81,10 @@ pub(super) fn run(line: &CommandLine) -> Result<ExitCode, Stop> {
 }
 
 impl Batch {
-    fn read(line: &CommandLine) -> Result<Batch, Stop> {
+    fn read(line: &CommandLine) -> Result<Batch, SlurmError> {
         if let Some(wrap) = super::value(&line.options, Act::Wrap) {
             if !line.operands.is_empty() {
-                return Err(Stop::new(msg::script_and_wrap()));
+                return Err(SlurmError::new(msg::script_and_wrap()));
             }
             let source = wrapped(wrap);
             return Ok(Batch { source, path: None, name: "wrap".to_owned(), arguments: vec![] });
@@ -101,7 +101,7 @@ impl Batch {
         Ok(Batch { source, name: name.to_owned(), path, arguments })
     }
 
-    fn command(&self) -> Result<Vec<String>, Stop> {
+    fn command(&self) -> Result<Vec<String>, SlurmError> {
         let path = self.path.as_deref().unwrap_or("slurm_script");
         let run = script::command(&self.source, path, &self.arguments);
         if run.captured || self.path.is_some() {
@@ -114,8 +114,8 @@ impl Batch {
 }
 
 /// As `sbatch` looks for it: here, then in `PATH`.
-fn open(file: &str) -> Result<(String, File), Stop> {
-    let failed = |cause: std::io::Error| Stop::new(msg::unable_to_open(&file, &cause));
+fn open(file: &str) -> Result<(String, File), SlurmError> {
+    let failed = |cause: std::io::Error| SlurmError::new(msg::unable_to_open(&file, &cause));
     let here = std::path::absolute(file).map_err(failed)?;
     let opened = match File::open(&here) {
         Ok(opened) => Ok((here, opened)),
@@ -130,7 +130,7 @@ fn open(file: &str) -> Result<(String, File), Stop> {
     let (path, opened) = opened.map_err(failed)?;
     let is_file = opened.metadata().is_ok_and(|facts| !facts.is_dir());
     if !is_file {
-        return Err(Stop::new(msg::unable_to_open(&file, &"is a directory")));
+        return Err(SlurmError::new(msg::unable_to_open(&file, &"is a directory")));
     }
     Ok((path_text(&path), opened))
 }
@@ -139,18 +139,18 @@ fn path_text(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
 
-fn text(file: &str, from: impl Read) -> Result<String, Stop> {
+fn text(file: &str, from: impl Read) -> Result<String, SlurmError> {
     let mut bytes = Vec::new();
     from.take(MOST_BYTES + 1)
         .read_to_end(&mut bytes)
-        .map_err(|cause| Stop::new(msg::unable_to_open(&file, &cause)))?;
+        .map_err(|cause| SlurmError::new(msg::unable_to_open(&file, &cause)))?;
     if bytes.len() as u64 > MOST_BYTES {
-        return Err(Stop::new(msg::script_too_long(&file)));
+        return Err(SlurmError::new(msg::script_too_long(&file)));
     }
-    String::from_utf8(bytes).map_err(|_| Stop::new(msg::script_not_text(&file)))
+    String::from_utf8(bytes).map_err(|_| SlurmError::new(msg::script_not_text(&file)))
 }
 
-pub(super) fn submitter() -> Result<Submitter, Stop> {
+pub(super) fn submitter() -> Result<Submitter, SlurmError> {
     let user = User::from_uid(nix::unistd::geteuid()).ok().flatten();
     let host = nix::unistd::gethostname().ok().and_then(|name| name.into_string().ok());
     Ok(Submitter {
@@ -163,12 +163,12 @@ pub(super) fn submitter() -> Result<Submitter, Stop> {
 }
 
 /// With the environment and the directory of this process, and with the tasks that its dependencies stand for.
-pub(super) fn submit(client: &Client, mut request: JobRequest) -> Result<String, Stop> {
+pub(super) fn submit(client: &Client, mut request: JobRequest) -> Result<String, SlurmError> {
     let mut after = Vec::new();
     for wish in &request.after {
         let tasks = jobs::named(client, &wish.job)?;
         if tasks.is_empty() {
-            return Err(Stop::new(msg::invalid_job_id_specified()));
+            return Err(SlurmError::new(msg::invalid_job_id_specified()));
         }
         after.extend(tasks.iter().map(|task| (wish.kind, task.id)));
     }
@@ -199,7 +199,7 @@ pub(super) fn submit(client: &Client, mut request: JobRequest) -> Result<String,
 }
 
 /// `singleton`: all of mine that have this name.
-fn unfinished_with_name(client: &Client, name: &str) -> Result<Vec<u64>, Stop> {
+fn unfinished_with_name(client: &Client, name: &str) -> Result<Vec<u64>, SlurmError> {
     let open = TaskStateName::ALL.into_iter().filter(|state| !state.is_over());
     let query =
         Query { states: open.collect(), user: Some(client.who_am_i()?.user), ..Query::default() };
@@ -207,7 +207,7 @@ fn unfinished_with_name(client: &Client, name: &str) -> Result<Vec<u64>, Stop> {
     Ok(tasks.into_iter().filter(|task| task.name == name).map(|task| task.id).collect())
 }
 
-fn test_only(document: &str) -> Result<ExitCode, Stop> {
+fn test_only(document: &str) -> Result<ExitCode, SlurmError> {
     let would = read::<Document<DryRun>>(document)?.content.dry_run;
     let at = match (would.now, would.expected_start_at.as_deref()) {
         (true, _) => Some(super::now().local(jiff::Timestamp::now())),
@@ -222,7 +222,7 @@ fn test_only(document: &str) -> Result<ExitCode, Stop> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn wait(client: &Client, id: u64) -> Result<ExitCode, Stop> {
+fn wait(client: &Client, id: u64) -> Result<ExitCode, SlurmError> {
     let id = danlu_slurm::job_id::JobId { job: id, elements: vec![], step: None };
     let ids: Vec<u64> = jobs::named(client, &id)?.iter().map(|task| task.id).collect();
     let ended = until_ended(client, &ids)?;

@@ -3,11 +3,11 @@
 use danlu_slurm::{job_id::JobId, queries, queries::JobFilter};
 use danlu_wire::api::TaskView;
 
-use super::Stop;
+use super::SlurmError;
 use crate::client::{Client, Query};
 
 /// The elements of an array, or the one task.
-pub(super) fn named(client: &Client, id: &JobId) -> Result<Vec<TaskView>, Stop> {
+pub(super) fn named(client: &Client, id: &JobId) -> Result<Vec<TaskView>, SlurmError> {
     let of_array = Query { array: Some(id.job), oldest_first: true, ..Query::default() };
     let mut tasks = client.list(&of_array)?;
     if tasks.is_empty() {
@@ -23,7 +23,7 @@ pub(super) fn chosen(
     client: &Client,
     filter: &JobFilter,
     query: &Query,
-) -> Result<Vec<TaskView>, Stop> {
+) -> Result<Vec<TaskView>, SlurmError> {
     let mut tasks = Vec::new();
     if filter.jobs.is_empty() {
         tasks = client.list(query)?;
@@ -39,12 +39,15 @@ pub(super) fn chosen(
 }
 
 /// With what lists leave out.
-pub(super) fn with_details(client: &Client, tasks: Vec<TaskView>) -> Result<Vec<TaskView>, Stop> {
+pub(super) fn with_details(
+    client: &Client,
+    tasks: Vec<TaskView>,
+) -> Result<Vec<TaskView>, SlurmError> {
     tasks.into_iter().map(|task| Ok(client.task(task.id)?)).collect()
 }
 
 /// `me` is looked up only where it is needed.
-pub(super) fn with_me(client: &Client, filter: &mut JobFilter) -> Result<(), Stop> {
+pub(super) fn with_me(client: &Client, filter: &mut JobFilter) -> Result<(), SlurmError> {
     if filter.me {
         filter.users = Some(vec![client.who_am_i()?.user]);
     }

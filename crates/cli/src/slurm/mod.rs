@@ -46,55 +46,55 @@ pub(crate) fn run(program: Program, words: &[String]) -> ExitCode {
     };
     match done {
         Ok(exit) => exit,
-        Err(stop) => {
-            complain(program, &stop);
-            ExitCode::from(stop.status)
+        Err(error) => {
+            complain(program, &error);
+            ExitCode::from(error.status)
         }
     }
 }
 
 /// Why a command ended early.
 #[derive(Debug)]
-struct Stop {
+struct SlurmError {
     status: u8,
     message: String,
     hint: Option<String>,
 }
 
-impl From<InputError> for Stop {
-    fn from(error: InputError) -> Stop {
+impl From<InputError> for SlurmError {
+    fn from(error: InputError) -> SlurmError {
         let status = match error.kind {
             InputErrorKind::Usage => 255,
             InputErrorKind::Refused => 1,
         };
-        Stop { status, message: error.message, hint: error.hint }
+        SlurmError { status, message: error.message, hint: error.hint }
     }
 }
 
-impl From<Failure> for Stop {
-    fn from(failure: Failure) -> Stop {
+impl From<Failure> for SlurmError {
+    fn from(failure: Failure) -> SlurmError {
         let hint = failure.hint_words().map(str::to_owned);
-        Stop { status: 1, message: failure.message().to_owned(), hint }
+        SlurmError { status: 1, message: failure.message().to_owned(), hint }
     }
 }
 
-impl From<crate::client::Problem> for Stop {
-    fn from(problem: crate::client::Problem) -> Stop {
+impl From<crate::client::Problem> for SlurmError {
+    fn from(problem: crate::client::Problem) -> SlurmError {
         Failure::from(problem).into()
     }
 }
 
-impl Stop {
-    fn new(message: impl Into<String>) -> Stop {
-        Stop { status: 1, message: message.into(), hint: None }
+impl SlurmError {
+    fn new(message: impl Into<String>) -> SlurmError {
+        SlurmError { status: 1, message: message.into(), hint: None }
     }
 
-    fn hint(self, hint: impl Into<String>) -> Stop {
-        Stop { hint: Some(hint.into()), ..self }
+    fn hint(self, hint: impl Into<String>) -> SlurmError {
+        SlurmError { hint: Some(hint.into()), ..self }
     }
 }
 
-fn read_and_run(program: Program, words: &[String]) -> Result<ExitCode, Stop> {
+fn read_and_run(program: Program, words: &[String]) -> Result<ExitCode, SlurmError> {
     let line = getopt::read(program, words)?;
     if has(&line.options, Act::Version) {
         // Programs look at the number to choose among options.
@@ -144,7 +144,7 @@ fn is_strict() -> bool {
 }
 
 /// One warning for all that has no effect, unless everything has to have one.
-fn warn_of_ignored(program: Program, options: &[Given]) -> Result<(), Stop> {
+fn warn_of_ignored(program: Program, options: &[Given]) -> Result<(), SlurmError> {
     let ignored = getopt::without_effect(options, is_strict())?;
     if !ignored.is_empty() && !has(options, Act::Quiet) {
         note(program, &msg::options_have_no_effect(&ignored.join(", ")));
@@ -157,9 +157,9 @@ fn note(program: Program, words: &str) {
     let _ = writeln!(std::io::stderr(), "{}: {words}", program.name());
 }
 
-fn complain(program: Program, stop: &Stop) {
-    note(program, &format!("error: {}", stop.message));
-    if let Some(hint) = &stop.hint {
+fn complain(program: Program, error: &SlurmError) {
+    note(program, &format!("error: {}", error.message));
+    if let Some(hint) = &error.hint {
         note(program, hint);
     }
 }
@@ -173,7 +173,7 @@ fn now() -> danlu_slurm::times::Now {
     danlu_slurm::times::Now { at: Timestamp::now(), zone: TimeZone::system() }
 }
 
-fn client() -> Result<crate::client::Client, Stop> {
+fn client() -> Result<crate::client::Client, SlurmError> {
     Ok(crate::client::Client::new(None)?)
 }
 

@@ -13,12 +13,14 @@ use danlu_slurm::{
 };
 use danlu_spec::input_error::InputError;
 
-use super::{Stop, client, has, jobs, now, operands, print, value, variable, warn_of_ignored};
+use super::{
+    SlurmError, client, has, jobs, now, operands, print, value, variable, warn_of_ignored,
+};
 use crate::client::Query;
 
 const LONG: &str = "jobid,jobidraw,jobname,partition,maxrss,alloccpus,elapsed,state,exitcode,start,end,timelimit,nodelist,user,submit,reqmem,totalcpu,alloctres";
 
-pub(super) fn run(line: &CommandLine) -> Result<ExitCode, Stop> {
+pub(super) fn run(line: &CommandLine) -> Result<ExitCode, SlurmError> {
     let options = &line.options;
     warn_of_ignored(Program::Sacct, options)?;
     if has(options, Act::HelpFormat) {
@@ -90,8 +92,8 @@ pub(super) fn run(line: &CommandLine) -> Result<ExitCode, Stop> {
 }
 
 /// `2026-11-18`, `2026-11-18T10:00[:00]`, `10:00`, `now-2hours`, `today`, `now`, a number of seconds since 1970.
-fn read_time(text: &str, now: &danlu_slurm::times::Now) -> Result<jiff::Timestamp, Stop> {
-    let wrong = || Stop::new(danlu_messages::spec::what_is_not_supported(&text));
+fn read_time(text: &str, now: &danlu_slurm::times::Now) -> Result<jiff::Timestamp, SlurmError> {
+    let wrong = || SlurmError::new(danlu_messages::spec::what_is_not_supported(&text));
     let local = |civil: jiff::civil::DateTime| {
         civil.to_zoned(now.zone.clone()).ok().map(|it| it.timestamp())
     };

@@ -8,22 +8,22 @@ use danlu_slurm::{
 };
 use danlu_wire::api::{Act as TaskAct, ActName, Acted, Document, TaskStateName, TaskView};
 
-use super::{Stop, client, has, jobs, note, operands, signals, value, warn_of_ignored};
+use super::{SlurmError, client, has, jobs, note, operands, signals, value, warn_of_ignored};
 use crate::{
     client::{Client, Query, read},
     screen::confirm::confirm,
 };
 
-pub(super) fn run(line: &CommandLine) -> Result<ExitCode, Stop> {
+pub(super) fn run(line: &CommandLine) -> Result<ExitCode, SlurmError> {
     let options = &line.options;
     warn_of_ignored(Program::Scancel, options)?;
     let mut filter = JobFilter::of(options, operands(line))?;
     if filter.is_empty() {
-        return Err(Stop::new(msg::no_job_is_named()));
+        return Err(SlurmError::new(msg::no_job_is_named()));
     }
     let client = client()?;
     jobs::with_me(&client, &mut filter)?;
-    let me = || -> Result<String, Stop> { Ok(client.who_am_i()?.user) };
+    let me = || -> Result<String, SlurmError> { Ok(client.who_am_i()?.user) };
     // By a filter alone: one's own, as for everybody but administrators.
     if filter.users.is_none() && filter.jobs.is_empty() {
         filter.users = Some(vec![me()?]);
@@ -61,7 +61,7 @@ pub(super) fn run(line: &CommandLine) -> Result<ExitCode, Stop> {
     let exit = match value(options, Act::Signal) {
         Some(name) => {
             let signal =
-                signals::named(name).ok_or_else(|| Stop::new(msg::unknown_signal(&name)))?;
+                signals::named(name).ok_or_else(|| SlurmError::new(msg::unknown_signal(&name)))?;
             let to = match (has(options, Act::Batch), has(options, Act::Full)) {
                 (_, true) => signals::Receivers::All,
                 (true, false) => signals::Receivers::Batch,
@@ -78,7 +78,7 @@ pub(super) fn run(line: &CommandLine) -> Result<ExitCode, Stop> {
     Ok(if failed { ExitCode::FAILURE } else { exit })
 }
 
-fn cancel(client: &Client, tasks: &[TaskView]) -> Result<ExitCode, Stop> {
+fn cancel(client: &Client, tasks: &[TaskView]) -> Result<ExitCode, SlurmError> {
     if tasks.is_empty() {
         return Ok(ExitCode::SUCCESS);
     }
@@ -91,7 +91,7 @@ pub(super) fn act(
     program: Program,
     act: ActName,
     tasks: &[TaskView],
-) -> Result<ExitCode, Stop> {
+) -> Result<ExitCode, SlurmError> {
     let act = TaskAct::new(act, tasks.iter().map(|task| task.id).collect());
     let acted: Document<Acted> = read(&client.send("POST", "/tasks/act", &act)?)?;
     let mut exit = ExitCode::SUCCESS;

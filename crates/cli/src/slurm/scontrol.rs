@@ -11,14 +11,14 @@ use danlu_spec::Patch;
 use danlu_spec::input_error::InputError;
 use danlu_wire::api::{ActName, TaskView};
 
-use super::{Stop, client, has, jobs, now, print, scancel, sinfo, variable, warn_of_ignored};
+use super::{SlurmError, client, has, jobs, now, print, scancel, sinfo, variable, warn_of_ignored};
 use crate::client::{Client, Query};
 
-pub(super) fn run(line: &CommandLine) -> Result<ExitCode, Stop> {
+pub(super) fn run(line: &CommandLine) -> Result<ExitCode, SlurmError> {
     warn_of_ignored(Program::Scontrol, &line.options)?;
     let one_line = has(&line.options, Act::OneLine);
     let [word, rest @ ..] = line.operands.as_slice() else {
-        return Err(Stop::new(msg::unknown_subcommand(&"")).hint(msg::known_subcommands()));
+        return Err(SlurmError::new(msg::unknown_subcommand(&"")).hint(msg::known_subcommands()));
     };
     // Slurm takes beginnings of its words.
     match word.to_ascii_lowercase().as_str() {
@@ -43,11 +43,13 @@ pub(super) fn run(line: &CommandLine) -> Result<ExitCode, Stop> {
             print("slurm-wlm 22.05.8\n");
             Ok(ExitCode::SUCCESS)
         }
-        other => Err(Stop::new(msg::unknown_subcommand(&other)).hint(msg::known_subcommands())),
+        other => {
+            Err(SlurmError::new(msg::unknown_subcommand(&other)).hint(msg::known_subcommands()))
+        }
     }
 }
 
-fn show(words: &[String], one_line: bool) -> Result<ExitCode, Stop> {
+fn show(words: &[String], one_line: bool) -> Result<ExitCode, SlurmError> {
     let (what, named) = match words {
         [what, named, ..] => (what.as_str(), Some(named.as_str())),
         [what] => match what.split_once('=') {
@@ -64,7 +66,7 @@ fn show(words: &[String], one_line: bool) -> Result<ExitCode, Stop> {
             if let Some(missing) =
                 names.iter().flatten().find(|it| !nodes.iter().any(|node| node.name == **it))
             {
-                return Err(Stop::new(msg::node_not_found(missing)));
+                return Err(SlurmError::new(msg::node_not_found(missing)));
             }
             let shown =
                 nodes.iter().filter(|node| names.as_ref().is_none_or(|it| it.contains(&node.name)));
@@ -95,7 +97,9 @@ fn show(words: &[String], one_line: bool) -> Result<ExitCode, Stop> {
             print(&format!("Configuration data as of {time}\n{CONFIGURATION}"));
             Ok(ExitCode::SUCCESS)
         }
-        other => Err(Stop::new(msg::unknown_subcommand(&other)).hint(msg::known_subcommands())),
+        other => {
+            Err(SlurmError::new(msg::unknown_subcommand(&other)).hint(msg::known_subcommands()))
+        }
     }
 }
 
@@ -112,14 +116,14 @@ SchedulerType           = sched/danlu
 SelectType              = select/danlu
 ";
 
-fn show_jobs(named: Option<&str>, one_line: bool) -> Result<ExitCode, Stop> {
+fn show_jobs(named: Option<&str>, one_line: bool) -> Result<ExitCode, SlurmError> {
     let client = client()?;
     let tasks = match named {
         Some(list) => tasks_of(&client, list)?,
         None => client.list(&Query { oldest_first: true, ..Query::default() })?,
     };
     if named.is_some() && tasks.is_empty() {
-        return Err(Stop::new(format!(
+        return Err(SlurmError::new(format!(
             "slurm_load_jobs error: {}",
             msg::invalid_job_id_specified()
         )));
@@ -133,7 +137,7 @@ fn show_jobs(named: Option<&str>, one_line: bool) -> Result<ExitCode, Stop> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn tasks_of(client: &Client, list: &str) -> Result<Vec<TaskView>, Stop> {
+fn tasks_of(client: &Client, list: &str) -> Result<Vec<TaskView>, SlurmError> {
     let ids = JobId::read_list(list).ok_or_else(|| invalid_job_id(list))?;
     let mut tasks = Vec::new();
     for id in &ids {
@@ -142,16 +146,16 @@ fn tasks_of(client: &Client, list: &str) -> Result<Vec<TaskView>, Stop> {
     Ok(tasks)
 }
 
-fn act(words: &[String], kind: impl Fn(&TaskView) -> ActName) -> Result<ExitCode, Stop> {
+fn act(words: &[String], kind: impl Fn(&TaskView) -> ActName) -> Result<ExitCode, SlurmError> {
     let list = words.join(",");
     let list = list.trim_start_matches("jobid=").trim_start_matches("JobId=");
     if list.is_empty() {
-        return Err(Stop::new(msg::no_job_is_named()));
+        return Err(SlurmError::new(msg::no_job_is_named()));
     }
     let client = client()?;
     let tasks = tasks_of(&client, list)?;
     if tasks.is_empty() {
-        return Err(Stop::new(msg::invalid_job_id_specified()));
+        return Err(SlurmError::new(msg::invalid_job_id_specified()));
     }
     // Of an array, those that have ended are left alone, unless they are all that there is.
     let some_are_open = tasks.iter().any(|task| !task.state.is_over());
@@ -165,7 +169,7 @@ fn act(words: &[String], kind: impl Fn(&TaskView) -> ActName) -> Result<ExitCode
     Ok(exit)
 }
 
-fn update(words: &[String]) -> Result<ExitCode, Stop> {
+fn update(words: &[String]) -> Result<ExitCode, SlurmError> {
     let (list, patch) = scontrol::update(words)?;
     if patch == Patch::default() {
         return Ok(ExitCode::SUCCESS);
@@ -173,7 +177,7 @@ fn update(words: &[String]) -> Result<ExitCode, Stop> {
     let client = client()?;
     let tasks = tasks_of(&client, &list)?;
     if tasks.is_empty() {
-        return Err(Stop::new(msg::invalid_job_id_specified()));
+        return Err(SlurmError::new(msg::invalid_job_id_specified()));
     }
     for task in tasks {
         client.send("PATCH", &format!("/tasks/{}", task.id), &patch)?;

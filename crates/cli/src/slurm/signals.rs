@@ -10,7 +10,7 @@ use nix::{
     unistd::Pid,
 };
 
-use super::{Stop, note};
+use super::{SlurmError, note};
 
 /// The variable of a job that says which signal it gets before its time limit.
 pub(super) const VARIABLE: &str = "DANLU_SLURM_SIGNAL";
@@ -27,8 +27,8 @@ pub(super) struct Warning {
 }
 
 /// `[{R|B}:]SIG[@SECONDS]`, 60 seconds before the end unless it says so.
-pub(super) fn check(written: &str) -> Result<Warning, Stop> {
-    let wrong = || Stop::new(msg::unknown_signal(&written));
+pub(super) fn check(written: &str) -> Result<Warning, SlurmError> {
+    let wrong = || SlurmError::new(msg::unknown_signal(&written));
     let (flags, rest) = written.split_once(':').unwrap_or(("", written));
     let is_flag = |flag: char| flag == 'B' || flag == 'R';
     let (name, before) = match rest.split_once('@') {

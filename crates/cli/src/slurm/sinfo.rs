@@ -13,15 +13,15 @@ use danlu_slurm::{
 use danlu_spec::input_error::InputError;
 use danlu_wire::api::{Document, NodeView, Nodes};
 
-use super::{Stop, client, has, now, print, value, variable, warn_of_ignored};
+use super::{SlurmError, client, has, now, print, value, variable, warn_of_ignored};
 use crate::client::Client;
 
-pub(super) fn nodes(client: &Client) -> Result<Vec<NodeView>, Stop> {
+pub(super) fn nodes(client: &Client) -> Result<Vec<NodeView>, SlurmError> {
     let document: Document<Nodes> = client.get("/nodes")?;
     Ok(document.content.nodes)
 }
 
-pub(super) fn run(line: &CommandLine) -> Result<ExitCode, Stop> {
+pub(super) fn run(line: &CommandLine) -> Result<ExitCode, SlurmError> {
     let options = &line.options;
     warn_of_ignored(Program::Sinfo, options)?;
     let mut nodes = nodes(&client()?)?;

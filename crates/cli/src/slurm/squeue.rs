@@ -16,10 +16,12 @@ use danlu_slurm::{
 use danlu_spec::input_error::InputError;
 use danlu_wire::api::{TaskStateName, TaskView};
 
-use super::{Stop, client, has, jobs, now, operands, print, value, variable, warn_of_ignored};
+use super::{
+    SlurmError, client, has, jobs, now, operands, print, value, variable, warn_of_ignored,
+};
 use crate::client::Query;
 
-pub(super) fn run(line: &CommandLine) -> Result<ExitCode, Stop> {
+pub(super) fn run(line: &CommandLine) -> Result<ExitCode, SlurmError> {
     let options = &line.options;
     warn_of_ignored(Program::Squeue, options)?;
     let client = client()?;
@@ -35,7 +37,7 @@ pub(super) fn run(line: &CommandLine) -> Result<ExitCode, Stop> {
     let named = filter.jobs.clone();
     let mut tasks = jobs::chosen(&client, &filter, &query)?;
     if named.len() == 1 && tasks.is_empty() && jobs::named(&client, &named[0])?.is_empty() {
-        return Err(Stop::new(format!(
+        return Err(SlurmError::new(format!(
             "slurm_load_jobs error: {}",
             msg::invalid_job_id_specified()
         )));

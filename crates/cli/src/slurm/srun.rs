@@ -8,7 +8,7 @@ use danlu_spec::Change;
 use danlu_wire::api::{Document, Submitted};
 
 use super::{
-    Stop,
+    SlurmError,
     batch::{options_of, submit, submitter},
     client, note, steps, variable, warn_of_ignored,
 };
@@ -17,30 +17,30 @@ use crate::{
     commands::{exit_code, follow_run, until_ended},
 };
 
-pub(super) fn run(line: &CommandLine) -> Result<ExitCode, Stop> {
+pub(super) fn run(line: &CommandLine) -> Result<ExitCode, SlurmError> {
     let inside = variable("SLURM_JOB_ID").is_some() && variable("DANLU_TASK_ID").is_some();
     if inside { steps::run(line) } else { queue(Program::Srun, line) }
 }
 
 /// `salloc COMMAND`; a shell needs a terminal, which a task does not have.
-pub(super) fn allocate(line: &CommandLine) -> Result<ExitCode, Stop> {
+pub(super) fn allocate(line: &CommandLine) -> Result<ExitCode, SlurmError> {
     if line.operands.is_empty() || super::has(&line.options, Act::NoShell) {
-        return Err(Stop::new(msg::no_terminal_yet()).hint(msg::run_a_command()));
+        return Err(SlurmError::new(msg::no_terminal_yet()).hint(msg::run_a_command()));
     }
     queue(Program::Salloc, line)
 }
 
-fn queue(program: Program, line: &CommandLine) -> Result<ExitCode, Stop> {
+fn queue(program: Program, line: &CommandLine) -> Result<ExitCode, SlurmError> {
     let options = options_of(program, line);
     warn_of_ignored(program, &options)?;
-    let Some(first) = line.operands.first() else { return Err(Stop::new(msg::no_command())) };
+    let Some(first) = line.operands.first() else { return Err(SlurmError::new(msg::no_command())) };
     let job = JobOptions::of(options);
     let client = client()?;
     let name = first.rsplit('/').next().unwrap_or(first);
     let mut request = job.request(&submitter()?, name)?;
     let shape = &request.shape;
     if shape.nodes > 1 && shape.tasks != shape.nodes {
-        return Err(Stop::new(msg::steps_on_several_nodes()).hint(msg::start_on_each_node()));
+        return Err(SlurmError::new(msg::steps_on_several_nodes()).hint(msg::start_on_each_node()));
     }
     let is_step =
         program == Program::Srun && shape.nodes == 1 && (shape.tasks > 1 || job.has(Act::Label));

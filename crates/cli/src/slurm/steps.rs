@@ -30,13 +30,13 @@ use signal_hook::{
     iterator::Signals,
 };
 
-use super::{Stop, note, signals, variable, warn_of_ignored};
+use super::{SlurmError, note, signals, variable, warn_of_ignored};
 
 /// The first word of a command line that the dialect writes for itself.
 pub(super) const BATCH_WORD: &str = "--danlu-batch";
 
 /// A batch script that is to get a signal before its time limit runs below this program.
-pub(super) fn batch_command(command: Vec<String>) -> Result<Vec<String>, Stop> {
+pub(super) fn batch_command(command: Vec<String>) -> Result<Vec<String>, SlurmError> {
     let mut words = this_program("sbatch")?;
     words.push(BATCH_WORD.to_owned());
     words.extend(command);
@@ -44,9 +44,9 @@ pub(super) fn batch_command(command: Vec<String>) -> Result<Vec<String>, Stop> {
 }
 
 /// `danlu slurm NAME`, wherever this program is.
-pub(super) fn this_program(name: &str) -> Result<Vec<String>, Stop> {
+pub(super) fn this_program(name: &str) -> Result<Vec<String>, SlurmError> {
     let program =
-        env::current_exe().map_err(|cause| Stop::new(msg::could_not_start(&name, &cause)))?;
+        env::current_exe().map_err(|cause| SlurmError::new(msg::could_not_start(&name, &cause)))?;
     Ok(vec![program.to_string_lossy().into_owned(), "slurm".to_owned(), name.to_owned()])
 }
 
@@ -69,9 +69,10 @@ struct Step {
 }
 
 /// The script of a job, below this program.
-pub(super) fn batch(command: &[String]) -> Result<ExitCode, Stop> {
+pub(super) fn batch(command: &[String]) -> Result<ExitCode, SlurmError> {
     let mut step = Step::new(true)?;
-    let mut child = Command::new(command.first().ok_or_else(|| Stop::new(msg::no_command()))?);
+    let mut child =
+        Command::new(command.first().ok_or_else(|| SlurmError::new(msg::no_command()))?);
     child.args(&command[1..]);
     let started = step.start(&mut child)?;
     step.wait_for(0, started);
@@ -79,12 +80,12 @@ pub(super) fn batch(command: &[String]) -> Result<ExitCode, Stop> {
     Ok(ExitCode::from(code))
 }
 
-pub(super) fn run(line: &CommandLine) -> Result<ExitCode, Stop> {
+pub(super) fn run(line: &CommandLine) -> Result<ExitCode, SlurmError> {
     warn_of_ignored(Program::Srun, &line.options)?;
     let options = JobOptions::of(line.options.iter().cloned());
     let request = StepRequest::of(&options, variable)?;
     let command = &line.operands;
-    let program = command.first().ok_or_else(|| Stop::new(msg::no_command()))?;
+    let program = command.first().ok_or_else(|| SlurmError::new(msg::no_command()))?;
     let node =
         variable("SLURMD_NODENAME").or_else(|| variable("SLURM_JOB_NODELIST")).unwrap_or_default();
     let names = names(&node);
@@ -171,7 +172,7 @@ struct SharedFile {
 }
 
 impl<'a> Outputs<'a> {
-    fn of(options: &JobOptions, names: &'a StepNames) -> Result<Outputs<'a>, Stop> {
+    fn of(options: &JobOptions, names: &'a StepNames) -> Result<Outputs<'a>, SlurmError> {
         let mode =
             options.value(Act::OpenMode).map(str::to_owned).or_else(|| variable("SLURM_OPEN_MODE"));
         let append = mode.is_some_and(|mode| mode.starts_with('a'));
@@ -183,7 +184,7 @@ impl<'a> Outputs<'a> {
         Ok(Outputs { names, stdout: file(Act::Output)?, stderr: file(Act::Error)? })
     }
 
-    fn put_into(&self, child: &mut Command, rank: u32, label: bool) -> Result<(), Stop> {
+    fn put_into(&self, child: &mut Command, rank: u32, label: bool) -> Result<(), SlurmError> {
         let stdout = self.stdout.as_ref().map(|file| file.of(rank, self.names)).transpose()?;
         let stderr = match &self.stderr {
             Some(file) => Some(file.of(rank, self.names)?),
@@ -209,7 +210,7 @@ impl<'a> Outputs<'a> {
 }
 
 impl SharedFile {
-    fn new(pattern: &str, append: bool, names: &StepNames) -> Result<SharedFile, Stop> {
+    fn new(pattern: &str, append: bool, names: &StepNames) -> Result<SharedFile, SlurmError> {
         let all = match StepNames::is_per_task(pattern) {
             true => None,
             false => Some(open(&names.file_name(pattern, 0), append)?),
@@ -217,7 +218,7 @@ impl SharedFile {
         Ok(SharedFile { pattern: pattern.to_owned(), append, all })
     }
 
-    fn of(&self, rank: u32, names: &StepNames) -> Result<File, Stop> {
+    fn of(&self, rank: u32, names: &StepNames) -> Result<File, SlurmError> {
         match &self.all {
             Some(file) => file.try_clone().map_err(|cause| unwritable(&self.pattern, &cause)),
             None => open(&names.file_name(&self.pattern, rank), self.append),
@@ -225,7 +226,7 @@ impl SharedFile {
     }
 }
 
-fn open(path: &str, append: bool) -> Result<File, Stop> {
+fn open(path: &str, append: bool) -> Result<File, SlurmError> {
     let mut how = OpenOptions::new();
     how.create(true).append(true);
     let file = how.open(path).map_err(|cause| unwritable(path, &cause))?;
@@ -236,8 +237,8 @@ fn open(path: &str, append: bool) -> Result<File, Stop> {
     Ok(file)
 }
 
-fn unwritable(path: &str, cause: &std::io::Error) -> Stop {
-    Stop::new(msg::unable_to_open(&path, cause))
+fn unwritable(path: &str, cause: &std::io::Error) -> SlurmError {
+    SlurmError::new(msg::unable_to_open(&path, cause))
 }
 
 /// Passes on lines with the rank before them.
@@ -266,7 +267,7 @@ fn labelled(child: &mut Child, label: &str) -> Vec<JoinHandle<()>> {
 }
 
 impl Step {
-    fn new(is_batch: bool) -> Result<Step, Stop> {
+    fn new(is_batch: bool) -> Result<Step, SlurmError> {
         let (sender, events) = mpsc::channel();
         listen(sender.clone())?;
         let warning = variable(signals::VARIABLE).and_then(|written| signals::check(&written).ok());
@@ -277,13 +278,13 @@ impl Step {
         Ok(Step { pids: Vec::new(), events, sender, warning, warn_at: None, is_batch })
     }
 
-    fn start(&mut self, command: &mut Command) -> Result<Child, Stop> {
+    fn start(&mut self, command: &mut Command) -> Result<Child, SlurmError> {
         let program = command.get_program().to_string_lossy().into_owned();
         let child = command.spawn().map_err(|cause| {
             // As a shell counts it.
             let status = if cause.kind() == std::io::ErrorKind::NotFound { 127 } else { 126 };
             self.signal(Signal::SIGTERM);
-            Stop { status, ..Stop::new(msg::could_not_start(&program, &cause)) }
+            SlurmError { status, ..SlurmError::new(msg::could_not_start(&program, &cause)) }
         })?;
         self.pids.push(Pid::from_raw(i32::try_from(child.id()).unwrap_or(i32::MAX)));
         Ok(child)
@@ -370,9 +371,9 @@ impl Step {
     }
 }
 
-fn listen(sender: Sender<StepEvent>) -> Result<(), Stop> {
+fn listen(sender: Sender<StepEvent>) -> Result<(), SlurmError> {
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2])
-        .map_err(|cause| Stop::new(msg::could_not_start(&"srun", &cause)))?;
+        .map_err(|cause| SlurmError::new(msg::could_not_start(&"srun", &cause)))?;
     thread::spawn(move || {
         for signal in signals.forever() {
             if sender.send(StepEvent::Signal(signal)).is_err() {
