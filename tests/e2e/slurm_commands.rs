@@ -185,8 +185,8 @@ fn steps_have_ranks_labels_and_the_worst_exit_code() {
     assert_eq!(said.status, 0, "{said:?}");
     assert!(said.stdout.contains("0: hi\n") && said.stdout.contains("1: hi\n"), "{said:?}");
     assert_eq!(lab.ask(&["srun", "sh", "-c", "exit 5"]).status, 5);
-    let said = lab.ask(&["salloc", "--gres=gpu:1", "sh", "-c", "echo $SLURM_JOB_GPUS"]);
-    assert_eq!((said.status, said.stdout.as_str()), (0, "0\n"), "{said:?}");
+    let said = lab.ask(&["salloc", "--gres=gpu:1", "sh", "-c", "echo $SLURM_GPUS"]);
+    assert_eq!((said.status, said.stdout.as_str()), (0, "1\n"), "{said:?}");
     assert!(said.stderr.starts_with("salloc: Granted job allocation "), "{said:?}");
 }
 
@@ -253,6 +253,12 @@ fn jobs_are_held_changed_and_queued_again() {
     assert_eq!(lab.say(&["scontrol", "show", "hostnames", "a[01-02],b"]), "a01\na02\nb\n");
     assert!(lab.say(&["sinfo", "-h"]).starts_with("danlu*       up   infinite      1   idle "));
     assert!(lab.say(&["scontrol", "ping"]).contains("is UP"));
+    // Of the past, what the window of time has.
+    let window =
+        |from: &str| lab.say(&["sacct", "-X", "-n", "-P", "-o", "JobID,JobName", "-S", from]);
+    assert_eq!(window("now-1hour"), format!("{id}|after\n"));
+    assert_eq!(window("2100-01-01"), "");
+    assert_eq!(lab.say(&["sacct", "-X", "-n", "-P", "-o", "State", "--name=other"]), "");
     // A second one of the same name waits for the first.
     let first = lab.say(&["sbatch", "--parsable", "-H", "-J", "one", "--wrap", "true"]);
     lab.say(&["sbatch", "-J", "one", "-d", "singleton", "--wrap", "true"]);

@@ -150,6 +150,8 @@ mod tests {
             (&["-w", "gpu1"], "node", json!({"name": "gpu1"})),
             (&["-N", "2", "--gpus=4"], "nodes", json!(2)),
             (&["-N", "2", "--gpus=4"], "gpus", json!(2)),
+            (&["-C", "gpu=a100"], "node", json!({"label": {"key": "gpu", "value": "a100"}})),
+            (&["-C", "a100"], "node", Value::Null),
             (&["-H"], "hold", json!(true)),
             (&["-A", "lab"], "project", json!("lab")),
             (&["--comment", "why"], "description", json!("why")),

@@ -3,7 +3,7 @@
 use danlu_messages::slurm as msg;
 use danlu_spec::input_error::InputError;
 
-use crate::options::{OptionRow, Program, Support, TakesValue};
+use crate::options::{Act, OptionRow, Program, Support, TakesValue};
 
 /// An option of a command line, of a variable or of a line of a script.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -130,12 +130,27 @@ fn usage(program: Program, message: &str) -> InputError {
     InputError::usage(message).hint(msg::try_help(&program.name()))
 }
 
+/// A constraint that names no label has none.
+fn effect(given: &Given) -> Support {
+    match given.row.support {
+        Support::Does(Act::Constraint) if label(given).is_none() => Support::Ignored,
+        support => support,
+    }
+}
+
+/// `KEY=VALUE` of a constraint, as `sinfo` shows labels.
+pub(crate) fn label(given: &Given) -> Option<(&str, &str)> {
+    let (key, value) = given.value.as_deref()?.split_once('=')?;
+    let plain = |text: &str| !text.is_empty() && !text.contains(['&', '|', '[', '*', '(', '=']);
+    (plain(key) && plain(value)).then_some((key, value))
+}
+
 /// What was given without an effect, each once; where a flag would change the meaning, or everything has to have an effect,
 /// that is an error.
 pub fn without_effect(options: &[Given], strict: bool) -> Result<Vec<String>, InputError> {
     let mut ignored: Vec<String> = Vec::new();
     for given in options {
-        match given.row.support {
+        match effect(given) {
             Support::Does(_) | Support::Silent => {}
             Support::Refused => {
                 return Err(InputError::refused(msg::option_not_supported(&given.written))
@@ -214,6 +229,8 @@ mod tests {
         let partition = "-p gpu --qos=high -p big --time 5";
         assert_eq!(check(partition, false), Ok(vec!["-p".into(), "--qos".into()]));
         assert!(check(partition, true).expect_err("strict").message.contains("-p"));
+        assert_eq!(check("-C a100", false), Ok(vec!["-C".into()]));
+        assert_eq!(check("-C gpu=a100", true), Ok(vec![]));
         let error = check("--exclude=n1", false).expect_err("it would change the meaning");
         assert!(error.message.contains("--exclude"), "{error:?}");
         assert_eq!(check("--time 5", true), Ok(vec![]));

@@ -6,7 +6,6 @@ use danlu_core::resources::NodeSelector;
 use danlu_core::task::{DependencyKind, Stream};
 use danlu_messages::{slurm as msg, spec as spec_msg};
 use danlu_spec::input_error::InputError;
-use danlu_spec::parse::amount::parse_bytes_in;
 use danlu_spec::parse::dependency::UnresolvedDependency;
 use danlu_spec::parse::task_ids::TaskName;
 use danlu_spec::patch::OutputPatch;
@@ -14,8 +13,9 @@ use danlu_spec::script::Mail;
 use danlu_spec::{Change, Field, Patch};
 
 use crate::environment::{JobShape, Submitter, variables};
-use crate::getopt::Given;
+use crate::getopt::{Given, label};
 use crate::hostlist;
+use crate::job_values::{gpu_count, gres, invalid, megabytes, node_count};
 use crate::options::{Act, Support};
 use crate::pattern::{Named, file_name};
 
@@ -150,6 +150,10 @@ impl JobOptions {
     fn place(&self, patch: &mut Patch, shape: &mut JobShape) -> Result<(), InputError> {
         if shape.nodes > 1 {
             patch.nodes = Change::Set(shape.nodes);
+        }
+        if let Some((key, value)) = self.get(Act::Constraint).and_then(label) {
+            let (key, value) = (key.to_owned(), value.to_owned());
+            patch.node = Change::Set(NodeSelector::Label { key, value });
         }
         let Some(given) = self.get(Act::NodeList) else { return Ok(()) };
         let list = given.value.as_deref().unwrap_or_default();
@@ -361,60 +365,4 @@ impl JobRequest {
 fn set(field: Field, given: &Given, patch: &mut Patch) -> Result<(), InputError> {
     let text = given.value.as_deref().unwrap_or_default();
     field.read(text, patch).map_err(|reason| invalid(given, reason))
-}
-
-pub(crate) fn invalid(given: &Given, reason: impl AsRef<str>) -> InputError {
-    let value = given.value.as_deref().unwrap_or_default();
-    let message =
-        spec_msg::argument_cannot_be_value_reason(&given.written, &value, &reason.as_ref());
-    InputError::usage(message)
-}
-
-/// `2`, `2-2`, and `1-4`, of which the least will do.
-fn node_count(given: &Given) -> Result<u32, InputError> {
-    let text = given.value.as_deref().unwrap_or_default();
-    let least = text.split_once('-').map_or(text, |(least, _)| least);
-    let least = least.parse().ok().filter(|count| *count > 0);
-    least.ok_or_else(|| invalid(given, spec_msg::expected_whole_number()))
-}
-
-/// `2`, `a100:2`, `a100`.
-fn gpu_count(text: &str) -> Option<(Option<String>, u32)> {
-    match text.split_once(':') {
-        Some((model, count)) if !model.is_empty() => {
-            Some((Some(model.to_owned()), count.parse().ok()?))
-        }
-        Some(_) => None,
-        None => match text.parse() {
-            Ok(count) => Some((None, count)),
-            Err(_) if text.is_empty() => None,
-            Err(_) => Some((Some(text.to_owned()), 1)),
-        },
-    }
-}
-
-/// `gpu`, `gpu:2`, `gpu:a100:2`, with `(S:0)` after it; `none` is nothing.
-fn gres(given: &Given, text: &str) -> Result<(Option<String>, u32), InputError> {
-    let mut found = (None, 0);
-    for part in text.split(',').filter(|part| !part.is_empty() && *part != "none") {
-        let part = part.split('(').next().unwrap_or_default();
-        let part = part.strip_prefix("gres:").unwrap_or(part);
-        found = match part.strip_prefix("gpu") {
-            Some("") => (None, 1),
-            Some(rest) if rest.starts_with(':') => {
-                gpu_count(&rest[1..]).ok_or_else(|| invalid(given, msg::expected_gpus()))?
-            }
-            Some(_) | None => {
-                return Err(InputError::refused(msg::only_gpus_in_gres(&part))
-                    .hint("--gres=gpu:2, --gres=gpu:a100:2"));
-            }
-        };
-    }
-    Ok(found)
-}
-
-/// A number without a unit is megabytes; `GB` is written for `G`.
-fn megabytes(given: &Given) -> Result<u64, InputError> {
-    let text = given.value.as_deref().unwrap_or_default();
-    parse_bytes_in(text, 1 << 20).map_err(|reason| invalid(given, reason))
 }

@@ -9,6 +9,7 @@ pub mod getopt;
 pub mod hostlist;
 pub mod job;
 pub mod job_id;
+mod job_values;
 pub mod json;
 pub mod options;
 pub mod pattern;

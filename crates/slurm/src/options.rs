@@ -63,6 +63,7 @@ pub enum Act {
     Begin,
     Chdir,
     Comment,
+    Constraint,
     CpusPerGpu,
     CpusPerTask,
     Delimiter,

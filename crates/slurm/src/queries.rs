@@ -4,10 +4,11 @@ use danlu_messages::slurm as msg;
 use danlu_spec::input_error::InputError;
 use danlu_wire::api::TaskView;
 
+use crate::environment::PARTITION;
 use crate::getopt::Given;
 use crate::hostlist;
-use crate::job::invalid;
 use crate::job_id::JobId;
+use crate::job_values::invalid;
 use crate::options::{Act, Support};
 use crate::state::JobState;
 
@@ -22,6 +23,8 @@ pub struct JobFilter {
     pub names: Vec<String>,
     pub nodes: Vec<String>,
     pub accounts: Vec<String>,
+    /// Of the partitions that are named, none is the one that there is.
+    pub other_partitions: bool,
 }
 
 impl JobFilter {
@@ -43,6 +46,7 @@ impl JobFilter {
                 Act::States => filter.add_states(given, words())?,
                 Act::Name => filter.names.extend(words().map(str::to_owned)),
                 Act::Account => filter.accounts.extend(words().map(str::to_owned)),
+                Act::Partition => filter.other_partitions = !words().any(|word| word == PARTITION),
                 Act::NodeList => {
                     let nodes = hostlist::expand(text).map_err(|reason| invalid(given, reason))?;
                     filter.nodes.extend(nodes);
@@ -85,6 +89,7 @@ impl JobFilter {
             && self.names.is_empty()
             && self.nodes.is_empty()
             && self.accounts.is_empty()
+            && !self.other_partitions
     }
 
     /// The server has chosen by job already.
@@ -96,7 +101,11 @@ impl JobFilter {
             nodes.split(',').any(|node| self.nodes.iter().any(|it| it == node.trim()))
         };
         let state = JobState::of(task);
-        self.users.as_ref().is_none_or(|users| listed(users, &task.user) && !users.is_empty())
+        !self.other_partitions
+            && self
+                .users
+                .as_ref()
+                .is_none_or(|users| listed(users, &task.user) && !users.is_empty())
             && self
                 .states
                 .as_ref()
@@ -117,4 +126,37 @@ pub fn names(id: &JobId, task: &TaskView) -> bool {
 
 pub fn invalid_job_id(text: &str) -> InputError {
     InputError::usage(msg::invalid_job_id(&text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{getopt, options::Program};
+
+    fn filter(program: Program, line: &str) -> Result<JobFilter, InputError> {
+        let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+        let line = getopt::read(program, &words)?;
+        getopt::without_effect(&line.options, false)?;
+        JobFilter::of(&line.options, &line.operands)
+    }
+
+    #[test]
+    fn filters_choose_jobs() {
+        let found = filter(Program::Squeue, "-u ann,bob -t PD,R -n a -j 1,2_[3-4]").expect("fine");
+        assert_eq!(found.users, Some(vec!["ann".to_owned(), "bob".to_owned()]));
+        assert_eq!(found.states, Some(vec![JobState::Pending, JobState::Running]));
+        assert_eq!(found.jobs.len(), 2);
+        assert!(filter(Program::Squeue, "-t nonsense").is_err());
+        assert!(filter(Program::Scancel, "12 x").is_err());
+        assert!(filter(Program::Squeue, "").expect("fine").is_empty());
+    }
+
+    #[test]
+    fn nothing_is_cancelled_that_a_filter_could_have_left_out() {
+        for line in ["-q high -u ann", "-R night -u ann", "--wckey=x -u ann"] {
+            assert!(filter(Program::Scancel, line).is_err(), "{line}");
+        }
+        assert!(filter(Program::Scancel, "-p gpu -u ann").expect("fine").other_partitions);
+        assert!(!filter(Program::Scancel, "-p gpu,danlu -u ann").expect("fine").other_partitions);
+    }
 }

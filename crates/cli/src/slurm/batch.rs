@@ -183,7 +183,7 @@ pub(super) fn submit(client: &Client, mut request: JobRequest) -> Result<String,
     request.wait_for(&after);
     let keeps = request.keeps.take();
     let is_kept = |name: &str| match &keeps {
-        None => !is_of_a_job(name),
+        None => !is_of_a_job(name) && name != super::signals::VARIABLE,
         Some(names) => names.iter().any(|kept| kept == name),
     };
     let captured = environment().into_iter();

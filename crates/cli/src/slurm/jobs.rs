@@ -1,7 +1,7 @@
 //! Asks the server for the tasks that job ids and filters name.
 
 use danlu_slurm::{job_id::JobId, queries, queries::JobFilter};
-use danlu_wire::api::TaskView;
+use danlu_wire::api::{TaskStateName, TaskView};
 
 use super::SlurmError;
 use crate::client::{Client, Query};
@@ -35,6 +35,31 @@ pub(super) fn chosen(
         tasks.dedup_by_key(|task| task.id);
     }
     tasks.retain(|task| filter.admits(task));
+    Ok(tasks)
+}
+
+/// What has not ended, and what has ended since then: the rest of the past is not asked for.
+pub(super) fn since(
+    client: &Client,
+    filter: &JobFilter,
+    since: Option<jiff::Timestamp>,
+) -> Result<Vec<TaskView>, SlurmError> {
+    let user = match filter.users.as_deref() {
+        Some([user]) => Some(user.clone()),
+        Some(_) | None => None,
+    };
+    let (ended, open): (Vec<_>, Vec<_>) =
+        TaskStateName::ALL.into_iter().partition(|state| state.is_over());
+    let open = Query { states: open, user: user.clone(), ..Query::default() };
+    let since = since.map(|at| at.to_string());
+    let ended = Query { states: ended, user, since, ..Query::default() };
+    let mut tasks = client.list(&open)?;
+    tasks.extend(client.list(&ended)?);
+    tasks.retain(|task| filter.admits(task));
+    // One may have ended between the two questions: the later answer counts.
+    tasks.reverse();
+    tasks.sort_by_key(|task| task.id);
+    tasks.dedup_by_key(|task| task.id);
     Ok(tasks)
 }
 

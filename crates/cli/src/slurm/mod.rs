@@ -10,6 +10,7 @@ mod signals;
 mod sinfo;
 mod squeue;
 mod srun;
+mod step_output;
 mod steps;
 
 use std::{env, io::Write as _, process::ExitCode};

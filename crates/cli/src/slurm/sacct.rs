@@ -44,8 +44,10 @@ pub(super) fn run(line: &CommandLine) -> Result<ExitCode, SlurmError> {
         || zone.at.to_zoned(zone.zone.clone()).start_of_day().ok().map(|it| it.timestamp());
     let since =
         since.or_else(|| midnight().filter(|_| filter.jobs.is_empty() && filter.states.is_none()));
-    let query = Query { oldest_first: true, ..Query::default() };
-    let mut tasks = jobs::chosen(&client, &filter, &query)?;
+    let mut tasks = match filter.jobs.is_empty() {
+        true => jobs::since(&client, &filter, since)?,
+        false => jobs::chosen(&client, &filter, &Query::default())?,
+    };
     tasks.retain(|task| {
         let at = |text: &str| danlu_slurm::times::read(text);
         let ended = task.ended_at.as_deref().and_then(at);

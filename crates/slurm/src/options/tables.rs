@@ -35,7 +35,7 @@ pub(super) const JOB: &[OptionRow] = &[
     row("D", "chdir", Required, Does(A::Chdir), ""),
     row("", "cluster-constraint", Required, Ignored, "CLUSTER_CONSTRAINT"),
     row("", "comment", Required, Does(A::Comment), ""),
-    row("C", "constraint", Required, Ignored, "CONSTRAINT"),
+    row("C", "constraint", Required, Does(A::Constraint), "CONSTRAINT"),
     row("", "container", Required, Refused, "CONTAINER"),
     row("", "contiguous", No, Ignored, ""),
     row("S", "core-spec", Required, Ignored, "CORE_SPEC"),
@@ -226,6 +226,7 @@ pub(super) const SQUEUE: &[OptionRow] = &[
 
 #[rustfmt::skip]
 pub(super) const SCANCEL: &[OptionRow] = &[
+    // A filter without an effect would cancel more than was meant.
     row("A", "account", Required, Does(A::Account), ""),
     row("b", "batch", No, Does(A::Batch), ""),
     row("", "ctld", No, Silent, ""),
@@ -237,14 +238,14 @@ pub(super) const SCANCEL: &[OptionRow] = &[
     row("", "name", Required, Does(A::Name), ""),
     row("w", "nodelist", Required, Does(A::NodeList), ""),
     row("p", "partition", Required, Does(A::Partition), ""),
-    row("q", "qos", Required, Ignored, ""),
+    row("q", "qos", Required, Refused, ""),
     row("Q", "quiet", No, Does(A::Quiet), ""),
-    row("R", "reservation", Required, Ignored, ""),
-    row("", "sibling", Required, Ignored, ""),
+    row("R", "reservation", Required, Refused, ""),
+    row("", "sibling", Required, Refused, ""),
     row("s", "signal", Required, Does(A::Signal), ""),
     row("t", "state", Required, Does(A::States), ""),
     row("u", "user", Required, Does(A::User), ""),
-    row("", "wckey", Required, Ignored, ""),
+    row("", "wckey", Required, Refused, ""),
 ];
 
 #[rustfmt::skip]
