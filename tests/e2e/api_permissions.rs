@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 struct Asker {
     who: &'static str,
     headers: String,
-    /// Of `reader`, `submitter`, `person`, `admin`; everybody may ask for what `anybody` may.
+    /// Of `reader`, `submitter`, `person`, `admin`, `scraper`; everybody may ask for what `anybody` may.
     may: &'static [&'static str],
     /// The status where they may not.
     no: u16,
@@ -18,7 +18,7 @@ struct Asker {
 /// Stopping the server and ending the session, which would end what is tested.
 const NOT_ASKED_FOR: usize = 2;
 
-const EVERYTHING: &[&str] = &["reader", "submitter", "person", "admin"];
+const EVERYTHING: &[&str] = &["reader", "submitter", "person", "admin", "scraper"];
 
 #[test]
 fn every_address_has_a_rule_and_keeps_it() {

@@ -2,11 +2,14 @@
 
 use std::{
     fs,
+    os::unix::process::CommandExt as _,
     process::{Child, Command, Stdio},
     time::{Duration, Instant},
 };
 
 use crate::support::daemon::{Daemon, Setup, until};
+use crate::support::http::Connection;
+use crate::support::receiver::Receiver;
 use crate::support::two_gpus;
 use crate::support::two_gpus::{GIGABYTE, GpuReading, GpuSource, TwoGpus};
 
@@ -17,6 +20,17 @@ impl Stranger {
     fn start() -> Stranger {
         let mut command = Command::new("sleep");
         Stranger(command.arg("1000").stdout(Stdio::null()).spawn().expect("it starts"))
+    }
+
+    /// A user who is not root.
+    fn of_nobody() -> Stranger {
+        let mut command = Command::new("sleep");
+        command.arg("1000").uid(65_534).current_dir("/").stdout(Stdio::null());
+        Stranger(command.spawn().expect("it starts, for tests run as root"))
+    }
+
+    fn has_ended(&mut self) -> bool {
+        self.0.try_wait().expect("it is ours").is_some()
     }
 
     fn pid(&self) -> u32 {
@@ -195,4 +209,76 @@ fn gpus_whose_driver_comes_late_are_found() {
     });
     let id = daemon.submit("-g 1", "echo $CUDA_VISIBLE_DEVICES");
     assert_eq!(daemon.ask(&["wait", &id]).status, 0, "{}", daemon.show(&id));
+}
+
+/// Told once to the owner of the task, and to administrators as long as it is there.
+#[test]
+fn a_stranger_on_a_gpu_of_a_task_is_told_of_once() {
+    let receiver = Receiver::start();
+    let hook = format!("[notify.webhook.hook]\nurl = \"{}\"\n", receiver.url());
+    let mut cards = TwoGpus::configured(GpuSource::Nvml, &hook);
+    let wanted = serde_json::json!({"notify": {"trouble": true, "channels": ["hook"]}});
+    let reply = Connection::open(cards.daemon.socket()).ask(
+        "PATCH /api/v1/me",
+        "content-type: application/json\r\n",
+        wanted.to_string().as_bytes(),
+    );
+    assert_eq!(reply.status, 200, "{}", reply.body);
+    let at = cards.daemon.directory().to_path_buf();
+    let line =
+        format!("echo $$ > {0}/pid.new; mv {0}/pid.new {0}/pid; exec sleep 1000", at.display());
+    let id = cards.daemon.submit("-g 1 --gpu-ids 0", &line);
+    until("it runs", || at.join("pid").exists());
+    let own: u32 = fs::read_to_string(at.join("pid")).expect("a file").trim().parse().expect("one");
+    let stranger = Stranger::start();
+    cards.change(0, |card| card.pids = vec![own, stranger.pid()]);
+    let all = receiver.wait_for("the owner is told", |all| !all.is_empty());
+    assert_eq!(all[0].kind(), "foreign_process", "{all:?}");
+    assert_eq!(all[0].body["process"]["pid"], stranger.pid(), "{all:?}");
+    assert_eq!(all[0].body["allocated_to"].to_string(), id, "{all:?}");
+    let words = format!("pid {}", stranger.pid());
+    until("administrators see it", || cards.daemon.say(&["notices"]).contains(&words));
+    let audit = cards.daemon.say(&["audit"]);
+    assert!(audit.contains("tell of a foreign process on"), "{audit}");
+    assert_eq!(cards.daemon.state(&id), "running");
+    // It goes, and comes back as another one: that is told, too, and nothing in between.
+    cards.change(0, |card| card.pids = vec![own]);
+    until("the notice is gone", || !cards.daemon.say(&["notices"]).contains(&words));
+    let other = Stranger::start();
+    cards.change(0, |card| card.pids = vec![own, other.pid()]);
+    let all = receiver.wait_for("the next one", |all| all.len() >= 2);
+    assert_eq!(all.len(), 2, "{all:?}");
+    assert_eq!(all[1].body["process"]["pid"], other.pid(), "{all:?}");
+}
+
+/// Only by an administrator's opt-in, and only where it cannot hit anybody else.
+#[test]
+fn strangers_on_gpus_of_tasks_are_ended_if_administrators_want_that() {
+    let mut cards = TwoGpus::new(GpuSource::Nvml);
+    let at = cards.daemon.directory().to_path_buf();
+    let line =
+        format!("echo $$ > {0}/pid.new; mv {0}/pid.new {0}/pid; exec sleep 1000", at.display());
+    let id = cards.daemon.submit("-g 1 --gpu-ids 0", &line);
+    until("it runs", || at.join("pid").exists());
+    let own: u32 = fs::read_to_string(at.join("pid")).expect("a file").trim().parse().expect("one");
+    let (mut on_held, mut on_free, mut roots) =
+        (Stranger::of_nobody(), Stranger::of_nobody(), Stranger::start());
+    cards.change(0, |card| card.pids = vec![own, on_held.pid(), roots.pid()]);
+    cards.change(1, |card| card.pids = vec![on_free.pid()]);
+    let words = [on_held.pid(), roots.pid()].map(|pid| format!("pid {pid}"));
+    until("both are seen", || {
+        let notices = cards.daemon.say(&["notices"]);
+        words.iter().all(|word| notices.contains(word))
+    });
+    assert!(!on_held.has_ended(), "nobody has ordered it");
+    cards.daemon.say(&["set", "guard.grace", "1s"]);
+    cards.daemon.say(&["set", "guard.end_foreign", "true"]);
+    until("it is ended", || on_held.has_ended());
+    let audit = cards.daemon.json(&["audit", "--json"]).to_string();
+    let ended =
+        |pid: u32| audit.contains(&format!("pid {pid} of nobody, allocated to task {id}; rule"));
+    assert!(audit.contains("end a foreign process on") && ended(on_held.pid()), "{audit}");
+    assert!(!audit.contains(&format!("pid {} of root, allocated to task {id}; rule", roots.pid())));
+    assert!(!on_free.has_ended() && !roots.has_ended(), "{audit}");
+    assert_eq!(cards.daemon.state(&id), "running");
 }

@@ -44,15 +44,7 @@ fn a_server_that_has_a_notice_starts_again_and_keeps_what_people_want_mail_about
     let wanted = json!({"notify": {"failure": true}});
     let changed = Connection::open(daemon.socket()).json("PATCH /api/v1/me", &wanted);
     assert_eq!(changed.status, 200, "{changed:?}");
-    daemon.terminate();
-    let database = daemon.data().join("danlu.db");
-    let bytes = fs::read(&database).expect("the database");
-    daemon.start_again();
-    daemon.submit("", "true");
-    daemon.terminate();
-    fs::write(&database, bytes).expect("a restore");
-    daemon.add_argument("--accept-loss");
-    daemon.start_again();
+    daemon.restore_after(|daemon| drop(daemon.submit("", "true")));
     let notices = || daemon.json(&["notices", "--json"])["notices"].as_array().map(Vec::len);
     assert_eq!(notices(), Some(1), "the database is older");
     daemon.terminate();

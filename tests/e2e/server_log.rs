@@ -95,3 +95,51 @@ fn wrong_settings_of_the_log_are_refused_with_their_place() {
         assert!(said.stderr.contains(words), "{wrong}: {said:?}");
     }
 }
+
+#[test]
+fn what_is_in_a_file_that_was_put_aside_is_found() {
+    let mut daemon = daemon("max_size = \"64K\"\nkeep = 3\n");
+    daemon.terminate();
+    // As the server writes them: the oldest has the highest number.
+    let line = |at: &str, word: &str| format!("{at}  INFO {word}\n");
+    let path = daemon.directory().join("own.log");
+    let older = |number: u32| path.with_extension(format!("log.{number}"));
+    let now = jiff::Timestamp::now();
+    let before = |hours: i64| (now - jiff::SignedDuration::from_hours(hours)).to_string();
+    fs::write(older(2), line(&before(5), "long ago")).expect("a file");
+    fs::write(older(1), line(&before(2), "second") + &line(&before(1), "third")).expect("a file");
+    fs::write(&path, line(&before(0), "fourth")).expect("a file");
+    daemon.start_again();
+    let words = |arguments: &[&str]| -> Vec<String> {
+        let said = daemon.say(&[&["logs", "server"], arguments].concat());
+        let word = |line: &str| line.split("  INFO ").nth(1).unwrap_or_default().to_owned();
+        said.lines().map(word).take_while(|word| !word.contains("serving")).collect()
+    };
+    assert_eq!(words(&["--since", "3h"])[..3], ["second", "third", "fourth"]);
+    let all = words(&["--since", "9h"]);
+    assert_eq!(all[..4], ["long ago", "second", "third", "fourth"]);
+    let said = daemon.say(&["logs", "server", "-n", "1000"]);
+    assert!(said.contains("long ago") && said.contains("serving"), "{said}");
+    let count = said.lines().count();
+    let most = daemon.say(&["logs", "server", "-n", &(count - 1).to_string()]);
+    assert!(most.contains("second") && !most.contains("long ago"), "{most}");
+}
+
+#[test]
+fn the_journal_reads_a_priority_before_each_line_and_nobody_else() {
+    for is_journal in [true, false] {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let errors = directory.path().join("server.err");
+        fs::write(&errors, "").expect("a file");
+        let facts = nix::sys::stat::stat(&errors).expect("it is there");
+        let file = facts.st_ino + u64::from(!is_journal);
+        let mut setup = Setup::simulated(1);
+        setup.variables.push(("JOURNAL_STREAM".to_owned(), format!("{}:{file}", facts.st_dev)));
+        let daemon = Daemon::start_in(directory, setup);
+        until("it has said something", || daemon.errors().contains("serving"));
+        for line in daemon.errors().lines() {
+            assert_eq!(line.starts_with("<6>") || line.starts_with("<4>"), is_journal, "{line}");
+        }
+        assert!(!daemon.say(&["logs", "server"]).contains("<6>"), "the file has none");
+    }
+}

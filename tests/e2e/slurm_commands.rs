@@ -83,6 +83,10 @@ fn a_script_runs_with_its_options_and_variables() {
     let said =
         lab.say(&["sbatch", "--parsable", "--wait", "--wrap", "echo got:$CUDA_VISIBLE_DEVICES"]);
     assert_eq!(lab.read(&format!("slurm-{}.out", said.trim())), "got:\n");
+    // Programs make such a directory only when they know the id.
+    let id =
+        lab.say(&["sbatch", "--parsable", "--wait", "-o", "logs/%j/out.txt", "--wrap", "echo it"]);
+    assert_eq!(lab.read(&format!("logs/{}/out.txt", id.trim())), "it\n");
     let failed = lab.ask(&["sbatch", "-Q", "-W", "--wrap", "exit 3"]);
     assert_eq!((failed.status, failed.stdout.as_str()), (3, ""), "{failed:?}");
 }

@@ -14,6 +14,7 @@ use serde_json::Value;
 use crate::support::daemon::{Daemon, Setup, until};
 use crate::support::danlu::LONGEST;
 use crate::support::http::Connection;
+use crate::support::receiver::Receiver;
 use crate::support::two_gpus::built_library;
 
 /// A server that samples every second, with more in its configuration.
@@ -208,6 +209,33 @@ fn simulated_gpus_are_used_by_what_runs_on_them() {
     until("it rests", || gpu(0)["utilization"] == 0 && gpu(0)["memory_used"] == 0);
 }
 
+/// From the samples to the message about the end, and to the report.
+#[test]
+fn the_message_of_the_end_has_the_efficiency_card() {
+    let receiver = Receiver::start();
+    let mut setup = Setup::simulated(1);
+    setup.variables.push(("DANLU_SIM_LOAD".to_owned(), "1".to_owned()));
+    let daemon = daemon(setup, &format!("[notify.webhook.hook]\nurl = \"{}\"\n", receiver.url()));
+    let id = daemon.submit("-g 1 --notify start,end:hook", "sleep 600");
+    let path = format!("/tasks/{id}/usage");
+    until("it is measured", || {
+        values(&usage(&daemon, &path), "gpu_utilization").iter().any(|percent| *percent > 0.0)
+    });
+    daemon.say(&["cancel", &id]);
+    let messages = receiver.wait_for("start and end", |all| all.len() >= 2);
+    assert!(messages[0].body["efficiency"].is_null(), "it has only begun: {:?}", messages[0]);
+    let seen = &messages[1].body["efficiency"];
+    assert!(seen["gpu_utilization_peak"].as_u64() > Some(0), "{:?}", messages[1]);
+    let text = messages[1].body["text"].as_str().unwrap();
+    assert!(text.contains("GPU use: ") && text.contains("GPU memory at most: "), "{text}");
+    let report = daemon.json(&["report", "--json", "--by", "model"])["report"].clone();
+    let total = &report["total"];
+    assert!(total["gpu_utilization"].as_f64() > Some(0.0), "{report}");
+    assert!(total["measured_gpu_hours"].as_f64() > Some(0.0), "{report}");
+    assert!(total["measured_gpu_hours"].as_f64() <= total["gpu_hours"].as_f64().map(|it| it * 2.0));
+    assert!(report["groups"][0]["key"]["model"].is_string(), "{report}");
+}
+
 #[test]
 fn questions_that_make_no_sense_are_refused() {
     let daemon = daemon(Setup::simulated(1), "");
@@ -224,6 +252,10 @@ fn questions_that_make_no_sense_are_refused() {
         let status = connection.ask(&asked, "", b"").status;
         assert!((400..500).contains(&status), "{query}: {status}");
     }
+    let asked = format!("GET /api/v1/tasks/{id}/usage?from=1d&to=7d");
+    let reply = connection.ask(&asked, "", b"");
+    let said = reply.body["error"]["message"].as_str().unwrap_or_default();
+    assert!(reply.status == 409 && said.contains("ends before it begins"), "{reply:?}");
     // It ended before it was measured, and that is said by an empty list.
     assert_eq!(usage(&daemon, &format!("/tasks/{id}/usage?points=5"))["v"], 1);
 }

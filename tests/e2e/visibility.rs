@@ -104,6 +104,24 @@ fn own_hides_tasks_users_and_commands_of_others() {
     }
 }
 
+/// What a machine does is everybody's to see, but not for whom.
+#[test]
+fn own_holds_for_the_history_of_use() {
+    let (daemon, ann, theirs, mine) = scene("own");
+    let ask = |path: &str| ann.ask(&daemon, &format!("GET /api/v1/{path}"), &json!({}));
+    assert_eq!(ask(&format!("tasks/{theirs}/usage")).status, 404, "as one that does not exist");
+    assert_eq!(ask(&format!("tasks/{mine}/usage")).status, 200);
+    let node = ask("nodes").body["nodes"][0]["name"].as_str().expect("a name").to_owned();
+    for path in [format!("nodes/{node}/usage"), format!("gpus/{node}:0/usage")] {
+        let reply = ask(&path);
+        assert_eq!(reply.status, 200, "{path}");
+        let said = reply.body.to_string();
+        for word in [SECRET, "owner-of-it", "\"task\"", "\"attempts\""] {
+            assert!(!said.contains(word), "{path} tells {word}: {said}");
+        }
+    }
+}
+
 #[test]
 fn own_events_are_ones_own() {
     let (daemon, ann, theirs, mine) = scene("own");

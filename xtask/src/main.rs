@@ -7,6 +7,7 @@ mod chaos;
 mod documents;
 mod machines;
 mod mail;
+mod monitoring;
 mod schemathesis;
 mod setup;
 mod shell;

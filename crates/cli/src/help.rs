@@ -104,12 +104,15 @@ fn groups() -> [Group; 5] {
             msg::group_change_tasks(),
             &[
                 "cancel", "hold", "release", "pause", "resume", "retry", "clone", "edit", "start",
-                "move", "extend", "rm",
+                "move", "extend", "keep", "rm",
             ],
         ),
         (
             msg::group_machines(),
-            &["gpus", "gpu", "nodes", "node", "agent", "status", "notify", "report", "doctor"],
+            &[
+                "gpus", "gpu", "nodes", "node", "agent", "status", "notify", "report", "metrics",
+                "doctor",
+            ],
         ),
         (
             msg::group_server(),

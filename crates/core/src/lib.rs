@@ -37,8 +37,8 @@ pub use model::time::{Span, Time};
 pub use model::trouble::{Trouble, TroubleKind};
 pub use model::user::User;
 pub use model::{
-    failure, gpu, ids, limits, node, notify_rule, resources, run, settings, task, time, trail,
-    trouble, user,
+    failure, gpu, idle, ids, limits, node, notify_rule, resources, run, settings, task, time,
+    trail, trouble, user,
 };
 pub use schedule::memory_estimate::learnt_gpu_memory;
 pub use schedule::{plan, quota, view};

@@ -44,6 +44,7 @@ acts! {
     Add = "add", "添加";
     Announce = "announce", "公告";
     Archive = "archive", "归档";
+    AskAboutIdle = "ask about idle GPUs of", "询问闲置 GPU";
     BackUp = "back up", "备份";
     Cancel = "cancel", "取消";
     Change = "change", "修改";
@@ -58,6 +59,7 @@ acts! {
     GiveTokenTo = "give token to", "发放令牌";
     Hold = "hold", "扣住";
     Import = "import", "导入";
+    Keep = "keep", "保留";
     Label = "label", "修改标签";
     LogIn = "log in", "登录";
     LogOut = "log out", "退出";
@@ -78,7 +80,11 @@ acts! {
     SetSshLoginOn = "set SSH login on", "设置 SSH 登录";
     SetPasswordOf = "set password of", "设置密码";
     Start = "start", "启动";
+    StopIdle = "stop idle", "停止闲置";
     Submit = "submit", "提交";
+    TellOfIdle = "tell of idle GPUs of", "告知闲置 GPU";
+    TellOfForeign = "tell of a foreign process on", "告知外部进程";
+    EndForeign = "end a foreign process on", "结束外部进程";
     Undrain = "undrain", "恢复";
 }
 

@@ -23,6 +23,7 @@ pub fn evidence(failure: &Failure, how: &Exit, used: &RunUsage) -> String {
     let printed = printed(&failure.evidence, how);
     match failure.class {
         FailureClass::Preempted => preempted().to_owned(),
+        FailureClass::Idle => idle().to_owned(),
         FailureClass::HostOom if printed.is_empty() => match used.oom_kills {
             Some(1) => oom_killed_one().to_owned(),
             Some(kills @ 2..) => oom_killed(&kills),
@@ -84,6 +85,7 @@ messages! {
     abandoned = "abandoned while its machine was unreachable", "在机器失联期间被放弃";
     machine_could_not_start_it(detail) = "the machine could not start it: {detail}", "机器无法启动它：{detail}";
     no_record = "its record on the machine is missing", "机器上的运行记录已丢失";
+    idle = "stopped because it held GPUs and did not use them", "因占用 GPU 却不使用而被停止";
     preempted = "stopped to make room for other tasks", "为其他任务让出资源而停止";
     oom_killed_one = "the kernel killed 1 of its processes: out of memory", "内核因内存不足终止了它的 1 个进程";
     oom_killed(kills) = "the kernel killed {kills} of its processes: out of memory", "内核因内存不足终止了它的 {kills} 个进程";

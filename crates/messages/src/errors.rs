@@ -397,8 +397,8 @@ messages! {
     tasks_cannot_be_asked_to_act(act) = "unknown action for tasks: `{act}`", "任务没有操作 `{act}`";
     bad_act_arguments(error) = "invalid arguments of the action: {error}", "操作的参数无效：{error}";
     act_arguments =
-        "{\"position\": 0} for move, {\"more\": 3600} for extend, nothing for the others",
-        "move 用 {\"position\": 0}，extend 用 {\"more\": 3600}，其他操作不需要参数";
+        "{\"position\": 0} for move, {\"more\": 3600} for extend and keep, nothing for the others",
+        "move 用 {\"position\": 0}，extend 和 keep 用 {\"more\": 3600}，其他操作不需要参数";
     more_than_most_ids(most) = "too many ids: at most {most}", "编号过多：最多 {most} 个";
     ask_for_fewer_at_once = "send fewer at once", "请减少单次请求的数量";
     cascade_not_allowed = "only `cancel` and `remove` can cascade", "只有 `cancel` 和 `remove` 可以级联";
@@ -408,6 +408,29 @@ messages! {
     search_fewer_words = "search for fewer words", "请减少搜索词";
     not_a_moment(given) = "`{given}` is neither a time nor a length of time", "`{given}` 不是时间，也不是时长";
     moment_examples = "7d, 12h or 2026-11-18T09:00:00Z", "例如 7d、12h 或 2026-11-18T09:00:00Z";
+    range_ends_before_it_begins(from, to) =
+        "the range ends before it begins: from {from} to {to}",
+        "时间范围的终点早于起点：从 {from} 到 {to}";
+    earlier_first = "give the earlier time first", "请把较早的时间放在前面";
+    range_examples =
+        "7d, 2026-11-18, 2026-11 or 2026-11-18T09:00:00Z, the earlier one first",
+        "例如 7d、2026-11-18、2026-11 或 2026-11-18T09:00:00Z，较早的在前";
+    no_such_time_zone(given) = "`{given}` is not a time zone that the server knows", "服务器不认识时区 `{given}`";
+    time_zone_examples = "Asia/Shanghai, UTC or +08:00", "例如 Asia/Shanghai、UTC 或 +08:00";
+    bad_grouping(given) =
+        "`{given}`: reports are by user, project, node, model and one of day, week, month; at most three, each once",
+        "`{given}`：报表可按 user、project、node、model 以及 day、week、month 之一分组；最多三项，不可重复";
+    grouping_examples = "user, node or user,day", "例如 user、node 或 user,day";
+    user_not_known(name) = "no user `{name}`", "没有用户 `{name}`";
+    names_of_users = "danlu report --by user lists them", "用 danlu report --by user 查看";
+    reports_unavailable =
+        "reports are not available: the file reports.db cannot be used",
+        "报表不可用：无法使用文件 reports.db";
+    see_the_server_log = "the server's log says why: danlu logs server", "原因见服务器日志：danlu logs server";
+    report_too_long = "the report would be too long", "报表太长";
+    shorter_report =
+        "choose a shorter time, or group by less: danlu report --by month --since 365d",
+        "请缩短时间范围，或减少分组：danlu report --by month --since 365d";
     not_a_cursor(given) = "`{given}` is no place in this list", "`{given}` 不是此列表中的位置";
     cursor_of_an_answer =
         "give `next_cursor` of an answer with the same `sort`, or none",

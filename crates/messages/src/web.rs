@@ -11,6 +11,7 @@ pub mod nodes;
 pub mod page;
 pub mod pages;
 pub mod reasons;
+pub mod reports;
 pub mod rows;
 pub mod states;
 pub mod task;

@@ -39,7 +39,7 @@ pub use allocator::return_freed_memory;
 pub use boot::boot_id;
 pub use filesystem::{Network, network};
 pub use host::facts;
-pub use host::{Host, HostConfig, StdioError, serve as serve_agent};
+pub use host::{Evictions, Host, HostConfig, StdioError, serve as serve_agent};
 pub use launcher::dispatch;
 pub use run_of_process::run_of_process;
 pub use rundir::{RootError, RunRoot};

@@ -85,6 +85,7 @@ impl Made {
             state: RunState::Ended { exit: Exit::Code(0), failure: None, at: ended },
             peak_gpu_memory: None,
             used: RunUsage { log_bytes: id, ..RunUsage::default() },
+            idle: danlu_core::idle::IdleTrail::default(),
         };
         Retired { task: Arc::new(task), runs: vec![Arc::new(run)] }
     }

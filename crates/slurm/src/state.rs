@@ -150,6 +150,7 @@ fn failed(task: &TaskView) -> JobState {
         | FailureClass::DiskFull
         | FailureClass::CommandNotFound
         | FailureClass::Killed
+        | FailureClass::Idle
         | FailureClass::Other => JobState::Failed,
     }
 }

@@ -6,17 +6,19 @@ use crate::samples::{Samples, SamplingOrder};
 use danlu_core::gpu::GpuReport;
 use danlu_core::input::{NodeMessage, NodeReport};
 use danlu_core::run::{Ending, RunUsage};
-use danlu_core::{RunId, SessionId, Span, Time, Trouble};
+use danlu_core::{GpuId, RunId, SessionId, Span, Time, Trouble};
 use serde::{Deserialize, Serialize};
 
 /// Raised when an older peer could misunderstand a message.
-pub const PROTOCOL: u32 = 4;
+pub const PROTOCOL: u32 = 5;
 /// The first one that knows [`ToAgent::CheckPaths`].
 pub const CHECKS_PATHS: u32 = 2;
 /// The first one that confirms [`ToAgent::DropLog`].
 pub const CONFIRMS_LOGS: u32 = 3;
 /// The first one that knows [`ToAgent::Sampling`], and then tells [`FromAgent::Samples`].
 pub const TELLS_SAMPLES: u32 = 4;
+/// The first one that knows [`ToAgent::EndForeign`].
+pub const ENDS_FOREIGN: u32 = 5;
 /// The oldest one that is still understood: that of the release before.
 pub const OLDEST_PROTOCOL: u32 = 1;
 
@@ -61,6 +63,17 @@ pub enum ToAgent {
     CheckPaths(CheckPaths),
     /// What to measure from now on. Since [`TELLS_SAMPLES`].
     Sampling(SamplingOrder),
+    /// Since [`ENDS_FOREIGN`].
+    EndForeign(EndForeign),
+}
+
+/// End a process that Danlu did not start: TERM, and after `grace` KILL. Only if it is on that GPU, older than `grace`, of no
+/// run, in no container and not root's.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EndForeign {
+    pub gpu: GpuId,
+    pub pid: u32,
+    pub grace: Span,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -350,6 +363,9 @@ impl From<danlu_core::effect::StopOrder> for StopWhy {
             StopOrder::Because(StopReason::Cancelled { .. }) => StopWhy::Cancelled,
             StopOrder::Because(StopReason::Preempted) => StopWhy::Preempted,
             StopOrder::Because(StopReason::Requeued) => StopWhy::Requeued,
+            // Its program may write a checkpoint.
+            StopOrder::Because(StopReason::Idle { requeue: true, .. }) => StopWhy::Preempted,
+            StopOrder::Because(StopReason::Idle { requeue: false, .. }) => StopWhy::Cancelled,
             StopOrder::Because(StopReason::PartFailed { .. }) => StopWhy::PartFailed,
         }
     }

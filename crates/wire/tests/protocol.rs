@@ -65,7 +65,9 @@ fn neighbours_speak_with_each_other() {
         (4, Some(3), true),
         (4, Some(4), true),
         (5, Some(4), true),
-        (5, Some(5), false),
+        (5, Some(5), true),
+        (6, Some(5), true),
+        (6, Some(6), false),
         (0, None, false),
     ] {
         assert_eq!(hello(protocol, oldest).is_compatible(), good, "{protocol} {oldest:?}");

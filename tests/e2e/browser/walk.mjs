@@ -197,7 +197,7 @@ await as({ name: "machines" }, async (visitor, page) => {
 
 // Every page, in both languages, narrow and wide.
 const PAGES = {
-  overview: "/", tasks: "/tasks", new: "/new", nodes: "/nodes", gpus: "/gpus", me: "/me", api: "/docs/api", missing: "/no/such/page",
+  overview: "/", tasks: "/tasks", new: "/new", nodes: "/nodes", gpus: "/gpus", reports: "/reports", "reports-day": "/reports?by=day", me: "/me", api: "/docs/api", missing: "/no/such/page",
   admin: "/admin", quotas: "/admin/quotas", settings: "/admin/settings", commands: "/admin/commands", audit: "/admin/audit", log: "/admin/log",
 };
 for (const [language, code] of [["en-US", "en"], ["zh-CN", "zh"]]) {

@@ -46,8 +46,11 @@ pub(crate) enum Behaviour {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Received {
+    /// Method, address and version.
+    pub(crate) request: String,
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) text: String,
+    pub(crate) bytes: Vec<u8>,
     pub(crate) body: Value,
 }
 
@@ -97,6 +100,10 @@ impl Receiver {
         self.lock().repeated
     }
 
+    pub(crate) fn requests(&self) -> usize {
+        self.lock().requests
+    }
+
     /// What it has when that is enough.
     #[track_caller]
     pub(crate) fn wait_for(
@@ -134,7 +141,10 @@ fn serve(stream: TcpStream, shared: &Shared) -> std::io::Result<()> {
     reader.read_line(&mut line)?;
     loop {
         let mut line = String::new();
-        reader.read_line(&mut line)?;
+        if reader.read_line(&mut line)? == 0 {
+            // The sender was killed while it spoke: that is no message.
+            return Ok(());
+        }
         let Some((name, value)) = line.trim_end().split_once(": ") else { break };
         headers.push((name.to_owned(), value.to_owned()));
     }
@@ -143,8 +153,13 @@ fn serve(stream: TcpStream, shared: &Shared) -> std::io::Result<()> {
     let mut body = vec![0; length];
     reader.read_exact(&mut body)?;
     let text = String::from_utf8_lossy(&body).into_owned();
-    let received =
-        Received { headers, body: serde_json::from_str(&text).unwrap_or_default(), text };
+    let received = Received {
+        request: line.trim_end().to_owned(),
+        headers,
+        body: serde_json::from_str(&text).unwrap_or_default(),
+        text,
+        bytes: body,
+    };
     let behaviour = {
         let mut state = shared.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.requests += 1;

@@ -41,10 +41,19 @@ impl TwoGpus {
         TwoGpus::found_as(kind, [GpuReading::default(), GpuReading::default()])
     }
 
+    /// With a configuration file.
+    pub(crate) fn configured(kind: GpuSource, config: &str) -> TwoGpus {
+        TwoGpus::start(kind, [GpuReading::default(), GpuReading::default()], Some(config))
+    }
+
     /// As the server finds them when it starts.
     pub(crate) fn found_as(kind: GpuSource, cards: [GpuReading; 2]) -> TwoGpus {
+        TwoGpus::start(kind, cards, None)
+    }
+
+    fn start(kind: GpuSource, cards: [GpuReading; 2], config: Option<&str>) -> TwoGpus {
         let directory = tempfile::tempdir().expect("a temporary directory");
-        let (setup, file) = match kind {
+        let (mut setup, file) = match kind {
             GpuSource::Nvml => {
                 let file = directory.path().join("gpus.json");
                 let library = built_library().display().to_string();
@@ -58,6 +67,11 @@ impl TwoGpus {
                 (Setup::simulated(2), file)
             }
         };
+        if let Some(text) = config {
+            let path = directory.path().join("danlu.toml");
+            fs::write(&path, text).expect("it can be written");
+            setup.arguments.extend(["--config".to_owned(), path.display().to_string()]);
+        }
         publish(kind, &file, &cards);
         let daemon = Daemon::start_in(directory, setup);
         TwoGpus { daemon, kind, file, cards }

@@ -28,7 +28,7 @@ use ureq::{
 pub(crate) use address::Address;
 pub(crate) use events::{Event, Events};
 pub(crate) use lists::{OverviewPlace, Query};
-pub(crate) use percent::path_segment;
+pub(crate) use percent::{path_segment, query_value};
 pub(crate) use problem::Problem;
 pub(crate) use reconnect::Patience;
 pub(crate) use tls::trusted as trusted_certificates;

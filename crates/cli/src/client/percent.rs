@@ -11,6 +11,6 @@ pub(crate) fn path_segment(name: &str) -> String {
     utf8_percent_encode(name, SEGMENT).to_string()
 }
 
-pub(super) fn query_value(value: &str) -> String {
+pub(crate) fn query_value(value: &str) -> String {
     utf8_percent_encode(value, QUERY).to_string()
 }

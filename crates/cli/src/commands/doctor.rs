@@ -1,8 +1,8 @@
 //! `danlu doctor`: checks this machine and the server that it talks to, and prints a command for each problem.
 
 mod checks;
+mod host_checks;
 mod server_health;
-mod unit_settings;
 
 use std::{io, process::ExitCode};
 

@@ -104,6 +104,7 @@ fn holder(gpu: &GpuView, owner: impl Fn(u64) -> Option<String>) -> Cell {
         Conflict, Dirty, Disabled, Foreign, Free, Held, Quarantined, Shared, Unknown,
     };
     let colour = match gpu.state {
+        Held | Shared if gpu.idle.is_some() => Some(Colour::Yellow),
         Free => Some(Colour::Dim),
         Held | Shared => Some(Colour::Green),
         Foreign => Some(Colour::Yellow),
@@ -114,6 +115,7 @@ fn holder(gpu: &GpuView, owner: impl Fn(u64) -> Option<String>) -> Cell {
         .iter()
         .map(|id| format!("{id} {}", owner(*id).unwrap_or_default()).trim_end().to_owned())
         .collect();
+    parts.extend(gpu.idle.as_ref().map(|idle| idle.why.clone()));
     for process in &gpu.foreign {
         let who = foreign(process);
         parts.push(msg::outside_who(&who));

@@ -22,9 +22,11 @@ mod gpu;
 mod gpus;
 mod help;
 mod hold;
+mod keep;
 mod logs;
 mod ls;
 mod man;
+mod metrics;
 mod move_task;
 mod node;
 mod node_import;
@@ -98,6 +100,7 @@ verbs! {
     Start(start::StartArguments) = "start" [],
     Move(move_task::MoveArguments) = "move" ["mv"],
     Extend(extend::ExtendArguments) = "extend" [],
+    Keep(keep::KeepArguments) = "keep" [],
     Rm(rm::RmArguments) = "rm" [],
     Debug(debug::DebugArguments) = "debug" [],
     Status(status::StatusArguments) = "status" [],
@@ -107,6 +110,7 @@ verbs! {
     Nodes(nodes::NodesArguments) = "nodes" ["sinfo"],
     Node(node::NodeArguments) = "node" [],
     Agent(agent::AgentArguments) = "agent" [],
+    Metrics(metrics::MetricsArguments) = "metrics" [],
     Doctor(doctor::DoctorArguments) = "doctor" [],
     Up(up::UpArguments) = "up" [],
     Down(down::DownArguments) = "down" [],
@@ -162,6 +166,7 @@ pub(crate) fn run(verb: Verb, server: Option<&str>) -> Result<ExitCode, Failure>
         Verb::Start(arguments) => return start::run(&client()?, &arguments),
         Verb::Move(arguments) => return move_task::run(&client()?, &arguments),
         Verb::Extend(arguments) => return extend::run(&client()?, &arguments),
+        Verb::Keep(arguments) => return keep::run(&client()?, &arguments),
         Verb::Rm(arguments) => return rm::run(&client()?, &arguments),
         Verb::Debug(arguments) => debug::run(&client()?, &arguments),
         Verb::Status(arguments) => status::run(&client()?, &arguments),
@@ -171,6 +176,7 @@ pub(crate) fn run(verb: Verb, server: Option<&str>) -> Result<ExitCode, Failure>
         Verb::Node(arguments) => node::run(&client()?, &arguments),
         Verb::Agent(arguments) => agent::run(&arguments),
         Verb::Nodes(arguments) => nodes::run(&client()?, &arguments),
+        Verb::Metrics(arguments) => metrics::run(client, &arguments),
         Verb::Doctor(arguments) => return doctor::run(server, &arguments),
         Verb::Up(arguments) => up::run(*arguments),
         Verb::Down(arguments) => down::run(&client()?, &arguments),

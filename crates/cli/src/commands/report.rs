@@ -1,55 +1,65 @@
-//! `danlu report`: statistics of ended tasks.
+//! `danlu report`: what was used, by whom and when; and how good predictions were.
+
+mod bars;
+mod predictions;
+mod usage;
+mod usage_table;
+
+use std::path::PathBuf;
 
 use clap::Args;
 use danlu_messages::cli::report as msg;
-use danlu_wire::api::{AccuracyView, Document, Predictions};
 
-use crate::{
-    client::{Client, read},
-    failure::Failure,
-    screen,
-};
+use crate::{client::Client, failure::Failure};
 
 #[derive(Debug, Args)]
-#[command(
-    about = msg::how_good_predictions_were(),
-    override_usage = msg::danlu_report_predictions_json(),
-    after_help = msg::help(),
-)]
+#[command(about = msg::about(), override_usage = msg::usage(), after_help = msg::help())]
 pub(crate) struct ReportArguments {
-    #[arg(long, required = true, help = msg::predictions())]
-    predictions: bool,
+    #[arg(long, value_name = "WHAT", help = msg::by())]
+    by: Option<String>,
+
+    #[arg(long, value_name = "TIME", help = msg::since())]
+    since: Option<String>,
+
+    #[arg(long, value_name = "TIME", help = msg::until())]
+    until: Option<String>,
+
+    #[arg(long, short, value_name = "NAME", help = msg::user())]
+    user: Option<String>,
+
+    #[arg(long, value_name = "NAME", help = msg::project())]
+    project: Option<String>,
+
+    #[arg(long, value_name = "NAME", help = msg::node())]
+    node: Option<String>,
+
+    #[arg(long, value_name = "NAME", help = msg::model())]
+    model: Option<String>,
+
+    #[arg(long, value_name = "ZONE", allow_hyphen_values = true, help = msg::tz())]
+    tz: Option<String>,
 
     #[arg(long, help = msg::print_one_json_document())]
     json: bool,
+
+    #[arg(long, conflicts_with = "json", help = msg::csv())]
+    csv: bool,
+
+    /// `Some(None)`: as bars.
+    #[arg(long, value_name = "FILE", num_args = 0..=1, conflicts_with_all = ["json", "csv"], help = msg::plot())]
+    plot: Option<Option<PathBuf>>,
+
+    #[arg(
+        long,
+        conflicts_with_all = ["by", "since", "until", "user", "project", "node", "model", "tz", "csv", "plot"],
+        help = msg::predictions(),
+    )]
+    predictions: bool,
 }
 
 pub(crate) fn run(client: &Client, arguments: &ReportArguments) -> Result<(), Failure> {
-    let document = client.get_document("/reports/predictions")?;
-    if arguments.json {
-        return screen::print_document(&document);
-    }
-    let told = read::<Document<Predictions>>(&document)?.content.predictions;
-    let durations = line(msg::how_long_tasks_run(), &told.durations);
-    let starts = line(msg::how_long_tasks_wait(), &told.starts);
-    screen::print(&(durations + &starts))
-}
-
-fn line(what: &str, accuracy: &AccuracyView) -> String {
-    let compared = accuracy.compared;
-    let Some(share) = accuracy.within_25_percent else {
-        return msg::what_nothing_to_compare_yet(&what);
-    };
-    let percent = share * 100.0;
-    let bias = accuracy.bias.map(leaning).unwrap_or_default();
-    msg::compared(&what, &compared, &percent, &bias)
-}
-
-fn leaning(bias: f64) -> String {
-    let percent = bias.abs() * 100.0;
-    if bias < 0.0 {
-        msg::percent_too_short_in_sum(&percent)
-    } else {
-        msg::percent_too_long_in_sum(&percent)
+    match arguments.predictions {
+        true => predictions::run(client, arguments.json),
+        false => usage::run(client, arguments),
     }
 }

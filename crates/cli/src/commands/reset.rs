@@ -36,7 +36,7 @@ pub(crate) struct ResetArguments {
 }
 
 /// What a server creates there. Other files are left alone.
-const NAMES: [&str; 23] = [
+const NAMES: [&str; 29] = [
     "danlu.db",
     "danlu.db-wal",
     "danlu.db-shm",
@@ -46,6 +46,12 @@ const NAMES: [&str; 23] = [
     "usage.db",
     "usage.db-wal",
     "usage.db-shm",
+    "influxdb.db",
+    "influxdb.db-wal",
+    "influxdb.db-shm",
+    "reports.db",
+    "reports.db-wal",
+    "reports.db-shm",
     "epoch.json",
     "keys",
     "tls-key.pem",

@@ -92,6 +92,9 @@ impl TaskPage {
         if task.failure.is_some() {
             self.line(msg::failure(), &tasks::failure(task));
         }
+        self.line(msg::idle(), task.idle.as_ref().map_or("", |idle| idle.why.as_str()));
+        let kept = time(&task.kept_until);
+        self.line(msg::kept_until(), &kept);
         self.line(msg::time_limit(), &task.time_limit.map(amounts::length).unwrap_or_default());
         let urgent = if task.urgent { msg::urgent() } else { "" };
         self.line(msg::priority(), &format!("{}{urgent}", task.priority));

@@ -81,12 +81,16 @@ pub(crate) fn why(task: &TaskView, now: Timestamp) -> String {
 
 fn whereabouts(task: &TaskView) -> String {
     let place = places::place(task.node.as_deref(), &task.gpu_ids);
-    match task.time_limit {
+    let known = match task.time_limit {
         Some(limit) => {
             let limit = amounts::length(limit);
             msg::place_limit_limit(&place, &limit)
         }
         None => place,
+    };
+    match &task.idle {
+        Some(idle) => format!("{known}, {}", idle.why),
+        None => known,
     }
 }
 
@@ -126,6 +130,7 @@ fn failure_class(class: &MaybeNewer<FailureClass>) -> &str {
         FailureClass::CudaOom => msg::cuda_out_of_memory(),
         FailureClass::HostOom => msg::out_of_memory(),
         FailureClass::Nccl => msg::nccl_error(),
+        FailureClass::Idle => msg::gpus_not_used(),
         FailureClass::NodeLost => msg::lost_with_machine(),
         FailureClass::GpuHardware => msg::gpu_hardware_error(),
         FailureClass::Timeout => msg::time_limit(),

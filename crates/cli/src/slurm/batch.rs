@@ -17,7 +17,9 @@ use danlu_wire::api::{Document, DryRun, Submitted, TaskStateName};
 
 use nix::unistd::User;
 
-use super::{SlurmError, client, has, jobs, note, print, variable, warn_of_ignored};
+use super::{
+    SlurmError, client, has, jobs, note, output_directories, print, variable, warn_of_ignored,
+};
 use crate::{
     client::{Client, Query, read},
     commands::{exit_code, until_ended},
@@ -195,7 +197,7 @@ pub(super) fn submit(client: &Client, mut request: JobRequest) -> Result<String,
     if patch.directory.is_keep() {
         patch.directory = Change::Set(working_directory()?);
     }
-    Ok(client.submit(&patch)?)
+    output_directories::submit(client, patch)
 }
 
 /// `singleton`: all of mine that have this name.

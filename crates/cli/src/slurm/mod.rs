@@ -3,6 +3,7 @@
 
 mod batch;
 mod jobs;
+mod output_directories;
 mod sacct;
 mod scancel;
 mod scontrol;

@@ -26,6 +26,8 @@ pub enum FailureClass {
     Killed,
     /// Its machine was away for too long.
     NodeLost,
+    /// It held GPUs and did not use them.
+    Idle,
     Other,
 }
 
@@ -41,7 +43,7 @@ pub struct Failure {
 const EVIDENCE_CHARS: usize = 300;
 
 impl FailureClass {
-    pub const ALL: [FailureClass; 14] = [
+    pub const ALL: [FailureClass; 15] = [
         FailureClass::Launch,
         FailureClass::CudaOom,
         FailureClass::HostOom,
@@ -55,6 +57,7 @@ impl FailureClass {
         FailureClass::CommandNotFound,
         FailureClass::Killed,
         FailureClass::NodeLost,
+        FailureClass::Idle,
         FailureClass::Other,
     ];
 
@@ -73,6 +76,7 @@ impl FailureClass {
             FailureClass::CommandNotFound => "command_not_found",
             FailureClass::Killed => "killed",
             FailureClass::NodeLost => "node_lost",
+            FailureClass::Idle => "idle",
             FailureClass::Other => "other",
         }
     }

@@ -48,4 +48,6 @@ pub const AXES: usize = 16;
 pub const PATH_BYTES: usize = 4 * 1024;
 /// A longer time limit is none.
 pub const LONGEST: Span = Span::from_secs(10 * 366 * 86_400);
+/// Between the signals TERM and KILL to a foreign process.
+pub const LONGEST_GRACE: Span = Span::from_secs(3_600);
 pub const RETRIES: u32 = 1_000;

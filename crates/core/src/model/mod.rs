@@ -2,6 +2,7 @@
 
 pub mod failure;
 pub mod gpu;
+pub mod idle;
 pub mod ids;
 pub mod limits;
 pub mod node;

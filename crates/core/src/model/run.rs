@@ -1,6 +1,7 @@
 //! A run: one attempt of a task, on one node or on several at once.
 
 use crate::model::failure::Failure;
+use crate::model::idle::{IdleKind, IdleTrail};
 use crate::model::ids::{GpuId, NodeId, RunId, SessionId, TaskId, UserId};
 use crate::model::task::Canceller;
 use crate::model::time::{Span, Time};
@@ -24,6 +25,8 @@ pub struct Run {
     /// Of its parts that have ended.
     #[serde(default, skip_serializing_if = "RunUsage::is_nothing")]
     pub used: RunUsage,
+    #[serde(default, skip_serializing_if = "IdleTrail::is_nothing")]
+    pub idle: IdleTrail,
 }
 
 /// Resources that a run has used and the log it has left, as far as its machine could measure.
@@ -108,6 +111,12 @@ pub enum StopReason {
     Preempted,
     /// To be started again later.
     Requeued,
+    /// It held GPUs and did not use them; to be started again later, or not.
+    Idle {
+        kind: IdleKind,
+        since: Time,
+        requeue: bool,
+    },
     /// The part on this node ended badly, so the others must end too.
     PartFailed {
         node: NodeId,
@@ -281,6 +290,21 @@ impl RunPart {
 impl Exit {
     pub fn is_success(&self) -> bool {
         *self == Exit::Code(0)
+    }
+
+    /// What the command itself has ended with.
+    pub fn code(&self) -> Option<i32> {
+        match self {
+            Exit::Code(code) => Some(*code),
+            Exit::Signal(_)
+            | Exit::TimedOut
+            | Exit::Launch { .. }
+            | Exit::NeverStarted
+            | Exit::Vanished { .. }
+            | Exit::Abandoned
+            | Exit::Trouble(_)
+            | Exit::NoRecord => None,
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::fault_injection::{Mutant, mutated};
 use crate::model::failure::FailureClass;
+use crate::model::idle::{GuardSettings, IdleSettings};
 use crate::model::limits;
 use crate::model::number::fraction::Fraction;
 use crate::model::number::thousandths::Thousandths;
@@ -67,6 +68,9 @@ pub struct Settings {
     pub archive: ArchiveSettings,
     pub history: HistorySettings,
     pub notify: NotifySettings,
+    /// In a box, for settings are passed by value.
+    pub idle: Box<IdleSettings>,
+    pub guard: GuardSettings,
 }
 
 /// How people are told.
@@ -259,6 +263,8 @@ impl Default for Settings {
             archive: ArchiveSettings::default(),
             history: HistorySettings::default(),
             notify: NotifySettings::default(),
+            idle: Box::default(),
+            guard: GuardSettings::default(),
             limits: Limits::default(),
             predictions: true,
             auto_inside: false,

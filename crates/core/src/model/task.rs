@@ -209,6 +209,8 @@ pub enum Outcome {
 pub enum Canceller {
     User(UserId),
     Daemon,
+    /// The rule for GPUs that are held and not used.
+    IdleRule,
 }
 
 pub const DEFAULT_PRIORITY: i32 = 5;

@@ -1,6 +1,7 @@
 //! The decisions that a policy proposes, and the check that each of them goes through.
 
 use crate::fault_injection::{Mutant, mutated};
+use crate::model::idle::IdleTrail;
 use crate::model::ids::{Epoch, RunId, TaskId};
 use crate::model::resources::{Part, Placement};
 use crate::model::run::{PartState, Run, RunPart, RunState, RunUsage, StopReason};
@@ -189,6 +190,7 @@ fn launch(turn: &mut Turn<'_>, id: TaskId, placement: &Placement) {
         state: RunState::Starting,
         peak_gpu_memory: None,
         used: RunUsage::default(),
+        idle: IdleTrail::default(),
     };
     let (run_id, attempt) = (run.id, run.attempt);
     let nodes: Vec<_> = run.parts.iter().map(|part| part.node).collect();

@@ -7,6 +7,7 @@ use crate::schedule::quota::Load;
 use crate::state::State;
 use crate::state::rows::Ledger;
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Elements of an array that are added at once, so that others' requests need not wait for all of them.
@@ -29,6 +30,12 @@ pub struct Growing {
 }
 
 impl Growing {
+    /// The ids of elements that are not there, of an array with this first id.
+    fn reserved(&self, first: TaskId) -> Range<u64> {
+        let from = first.0.saturating_add(u64::from(self.added));
+        from..from.saturating_add(u64::from(self.left))
+    }
+
     fn load(&self) -> Load {
         let left = u64::from(self.left);
         Load { tasks: left, gpus: left.saturating_mul(u64::from(self.gpus)) }
@@ -39,9 +46,7 @@ impl Ledger {
     /// The array that has reserved this id for an element which is not there yet.
     pub fn to_come(&self, task: TaskId) -> Option<TaskId> {
         let (first, growing) = self.growing.range(..=task).next_back()?;
-        let from = first.0.saturating_add(u64::from(growing.added));
-        let reserved = from..from.saturating_add(u64::from(growing.left));
-        reserved.contains(&task.0).then_some(*first)
+        growing.reserved(*first).contains(&task.0).then_some(*first)
     }
 }
 
@@ -51,14 +56,21 @@ impl State {
         self.slice = slice.max(1);
     }
 
-    /// Whether an element that is still to be added names this task as its predecessor.
+    /// The ids of elements that are still to be added and name this task as their predecessor.
+    pub(crate) fn to_come_after(&self, task: TaskId) -> impl Iterator<Item = TaskId> {
+        self.growing_after(task).flat_map(|(first, growing)| growing.reserved(*first)).map(TaskId)
+    }
+
+    /// The array of which an element that is still to be added names this task as its predecessor.
     pub(crate) fn is_awaited(&self, task: TaskId) -> Option<TaskId> {
-        let names = |growing: &&Growing| {
+        self.growing_after(task).next().map(|(first, _)| *first)
+    }
+
+    fn growing_after(&self, task: TaskId) -> impl Iterator<Item = (&TaskId, &Growing)> {
+        self.ledger.growing.iter().filter(move |(_, growing)| {
             let spec = self.index.specs.get(&growing.spec);
             spec.is_some_and(|(spec, _)| spec.after.iter().any(|after| after.task == task))
-        };
-        let growing = self.ledger.growing.iter().find(|(_, growing)| names(growing));
-        growing.map(|(first, _)| *first)
+        })
     }
 
     pub(crate) fn open_tasks(&self) -> usize {

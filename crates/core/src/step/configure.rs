@@ -1,8 +1,10 @@
 //! `Configure`: new settings. Also the check of names.
 
+use crate::model::idle::IdleSettings;
 use crate::model::limits;
 use crate::model::number::thousandths::Thousandths;
 use crate::model::settings::Settings;
+use crate::model::time::Span;
 use crate::schedule::quota::QuotaSettings;
 use crate::step::event::Event;
 use crate::step::input::Actor;
@@ -23,6 +25,10 @@ fn check_settings(settings: &Settings) -> Result<(), Refusal> {
     short(TextField::Announcement, settings.announcement.len(), limits::DESCRIPTION_BYTES)?;
     let recent = usize::try_from(settings.history.recent).unwrap_or(usize::MAX);
     at_most(Counted::RecentTasks, recent, limits::RECENT_TASKS)?;
+    check_idle(&settings.idle)?;
+    if settings.guard.grace > limits::LONGEST_GRACE {
+        return Err(Refusal::BadTimeLimit);
+    }
     let groups = &settings.fair.groups;
     at_most(Counted::Groups, groups.len(), limits::GROUPS)?;
     groups.iter().try_for_each(|(group, weight)| {
@@ -34,6 +40,21 @@ fn check_settings(settings: &Settings) -> Result<(), Refusal> {
     at_most(Counted::ProjectQuotas, project.len(), limits::GROUPS)?;
     users.keys().try_for_each(|name| check_text(TextField::Name, name))?;
     project.keys().try_for_each(|name| check_text(TextField::Project, name))
+}
+
+/// Told before asked, asked before stopped, whichever of them is done now.
+fn check_idle(idle: &IdleSettings) -> Result<(), Refusal> {
+    let IdleSettings { tell_after, ask_after, release_after, longest_keep, .. } = idle;
+    let sound = |span: &Span| *span > Span::ZERO && *span <= limits::LONGEST;
+    let ordered = tell_after <= ask_after && ask_after <= release_after;
+    if !ordered || ![tell_after, release_after, longest_keep].into_iter().all(sound) {
+        return Err(Refusal::IdleOrder);
+    }
+    for names in [&idle.exempt_users, &idle.exempt_projects, &idle.exempt_labels] {
+        at_most(Counted::Exempt, names.len(), limits::GROUPS)?;
+        names.iter().try_for_each(|name| check_text(TextField::Name, name))?;
+    }
+    Ok(())
 }
 
 pub(crate) fn check_name(name: &str) -> Result<(), Refusal> {

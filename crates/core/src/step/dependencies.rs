@@ -131,7 +131,10 @@ impl State {
     /// Unfinished tasks that depend on one of these, directly or indirectly; each before its dependencies, so that
     /// ending them in this order releases none.
     pub fn waiting_for(&self, tasks: &[TaskId]) -> Vec<TaskId> {
-        let dependents = |id: TaskId| self.index.dependents.get(&id).into_iter().flatten().copied();
+        let dependents = |id: TaskId| {
+            let there = self.index.dependents.get(&id).into_iter().flatten().copied();
+            there.chain(self.to_come_after(id))
+        };
         let (mut found, mut seen) = (Vec::new(), BTreeSet::new());
         // A task is listed after all its dependents.
         let mut path: Vec<(TaskId, bool)> = tasks.iter().map(|id| (*id, false)).collect();

@@ -1,9 +1,11 @@
 //! What a step has done: the history for users, and the list of rows that have changed.
 
 use crate::fault_injection::{Mutant, mutated};
+use crate::model::idle::{IdleKind, IdleRung};
 use crate::model::ids::{Epoch, GpuId, NodeId, RunId, SessionId, SpecId, TaskId, UserId};
 use crate::model::run::{Exit, StopReason};
 use crate::model::task::{Doubt, Outcome};
+use crate::model::time::Time;
 use crate::model::trouble::Trouble;
 use crate::state::rows::RowKey;
 use serde::{Deserialize, Serialize};
@@ -49,6 +51,11 @@ pub enum Event {
     PartStarted { run: RunId, node: NodeId },
     RunPaused { run: RunId },
     RunResumed { run: RunId },
+    /// It holds GPUs and does not use them: its owner is told that, or asked.
+    RunIdle { run: RunId, rung: IdleRung, kind: IdleKind, since: Time },
+    RunUsedAgain { run: RunId },
+    /// Nothing is done about idle GPUs of it before.
+    RunKept { run: RunId, task: TaskId, until: Time },
     RunStopping { run: RunId, why: StopReason },
     PartEnded { run: RunId, node: NodeId, exit: Exit },
     RunEnded { run: RunId, task: TaskId, #[serde(default)] owner: UserId, exit: Exit },
@@ -97,6 +104,8 @@ pub enum RequeueReason {
     NeverStarted,
     /// The machine could not start it.
     NodeUnfit,
+    /// It held GPUs and did not use them.
+    Idle,
 }
 
 impl Event {
@@ -166,6 +175,9 @@ impl Event {
             PartStarted { run, .. }
             | RunPaused { run }
             | RunResumed { run }
+            | RunIdle { run, .. }
+            | RunUsedAgain { run }
+            | RunKept { run, .. }
             | RunStopping { run, .. }
             | PartEnded { run, .. } => {
                 vec![RowKey::Run(*run)]

@@ -1,6 +1,7 @@
 //! Every input of the state: from users, from nodes, from the engine itself.
 
 use crate::model::gpu::{GpuConfig, GpuReport};
+use crate::model::idle::{IdleKind, IdleRung};
 use crate::model::ids::{Epoch, NodeId, RunId, SessionId, TaskId, UserId};
 use crate::model::limits;
 use crate::model::node::Capacity;
@@ -44,6 +45,14 @@ pub enum Input {
     Edit { by: Actor, task: TaskId, spec: TaskSpec },
     /// More time for a task that has a limit; it may be running.
     Extend { by: Actor, task: TaskId, more: Span },
+    /// Nothing is done about GPUs that it holds and does not use, for a time.
+    Keep { by: Actor, task: TaskId, time: Span },
+    /// The daemon has seen that a run holds GPUs and does not use them: tell its owner, or ask.
+    NoteIdle { run: RunId, since: Time, kind: IdleKind, rung: IdleRung },
+    /// … that it uses them again.
+    NoteUsed { run: RunId },
+    /// … that nobody has answered: stop it as the settings say.
+    StopIdle { run: RunId, since: Time, kind: IdleKind },
     /// To this place among its owner's queued tasks of the same urgency and priority.
     Move { by: Actor, task: TaskId, position: usize },
     /// Start a queued task before its turn, if there is room for it.
@@ -159,6 +168,7 @@ impl Input {
             | Input::Pause { task, .. }
             | Input::Resume { task, .. }
             | Input::Extend { task, .. }
+            | Input::Keep { task, .. }
             | Input::Move { task, .. }
             | Input::Start { task, .. }
             | Input::Remove { task, .. } => vec![*task],
@@ -169,6 +179,9 @@ impl Input {
             | Input::AddUser { .. }
             | Input::SetUser { .. }
             | Input::RemoveUser { .. }
+            | Input::NoteIdle { .. }
+            | Input::NoteUsed { .. }
+            | Input::StopIdle { .. }
             | Input::Abandon { .. }
             | Input::AddNode { .. }
             | Input::RemoveNode { .. }

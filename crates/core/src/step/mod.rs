@@ -9,6 +9,7 @@ pub(crate) mod extend;
 pub(crate) mod feasibility;
 pub(crate) mod gpus;
 pub(crate) mod growth;
+pub(crate) mod idle;
 pub mod input;
 pub(crate) mod logs;
 pub(crate) mod lost;
@@ -82,6 +83,10 @@ fn decide(turn: &mut Turn<'_>, input: Input) -> Answer {
         Input::Resume { by, task } => runs::set_paused(turn, by, task, false),
         Input::Edit { by, task, spec } => submit::edit(turn, by, task, spec),
         Input::Extend { by, task, more } => extend::extend(turn, by, task, more),
+        Input::Keep { by, task, time } => idle::keep(turn, by, task, time),
+        Input::NoteIdle { run, since, kind, rung } => idle::note(turn, run, since, kind, rung),
+        Input::NoteUsed { run } => idle::note_used(turn, run),
+        Input::StopIdle { run, since, kind } => idle::stop(turn, run, since, kind),
         Input::Move { by, task, position } => tasks::move_to(turn, by, task, position),
         Input::Start { by, task } => schedule::start(turn, by, task),
         Input::Remove { by, task } => tasks::remove(turn, by, task),

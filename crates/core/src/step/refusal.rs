@@ -101,6 +101,12 @@ pub enum Refusal {
     NoTimeLimit(TaskId),
     /// An owner may add at most this much to the limit of a task.
     ExtendedTooFar(Span),
+    /// An owner may keep idle GPUs for at most this long.
+    KeptTooLong(Span),
+    /// Nothing is to be done about it: it is in use, kept, not running, or there is no such rule.
+    NotIdle(RunId),
+    /// Of the rule for idle GPUs: told before asked, asked before stopped.
+    IdleOrder,
     /// A priority that only administrators may give.
     PassesEverybody,
     OutOfRange {
@@ -160,6 +166,7 @@ pub enum TaskAct {
     Pause,
     Resume,
     Extend,
+    Keep,
     Edit,
     Start,
 }
@@ -216,6 +223,8 @@ pub enum Counted {
     Groups,
     UserQuotas,
     ProjectQuotas,
+    /// Users, projects or labels that a rule is not for.
+    Exempt,
     /// That stay in memory.
     RecentTasks,
     NotifyRules,

@@ -5,7 +5,7 @@ use crate::model::failure::{Failure, FailureClass};
 use crate::model::ids::{GpuId, RunId};
 use crate::model::run::{Exit, PartState, Run, RunState, StopReason};
 use crate::model::settings::Settings;
-use crate::model::task::{Doubt, Outcome, TaskSpec};
+use crate::model::task::{Canceller, Doubt, Outcome, TaskSpec};
 use crate::model::time::Span;
 use crate::state::State;
 use crate::step::Turn;
@@ -21,8 +21,10 @@ pub(crate) fn end_run(turn: &mut Turn<'_>, id: RunId) {
     let gpus = run.gpu_count();
     let preempted =
         stopped && matches!(stopping, RunState::Stopping { why: StopReason::Preempted, .. });
+    let idle = matches!(stopping, RunState::Stopping { why: StopReason::Idle { .. }, .. });
     let failure = match stopped && exit != Exit::TimedOut {
         true if preempted => Some(Failure::new(FailureClass::Preempted, "")),
+        true if idle => Some(Failure::new(FailureClass::Idle, "")),
         true => None,
         false => failure.or_else(|| Failure::of_exit(&exit)),
     };
@@ -62,11 +64,18 @@ pub(crate) fn end_run(turn: &mut Turn<'_>, id: RunId) {
         RunState::Stopping { why: StopReason::Requeued, .. } if stopped => {
             requeue(turn, task, RequeueReason::Asked, Span::ZERO);
         }
+        RunState::Stopping { why: StopReason::Idle { requeue: true, .. }, .. } if stopped => {
+            requeue(turn, task, RequeueReason::Idle, Span::ZERO);
+        }
+        RunState::Stopping { why: StopReason::Idle { requeue: false, .. }, .. } if stopped => {
+            finish(turn, task, Outcome::Cancelled { by: Canceller::IdleRule });
+        }
         RunState::Starting
         | RunState::Running { .. }
         | RunState::Paused { .. }
         | RunState::Stopping {
-            why: StopReason::Requeued | StopReason::PartFailed { .. }, ..
+            why: StopReason::Requeued | StopReason::Idle { .. } | StopReason::PartFailed { .. },
+            ..
         }
         | RunState::Ended { .. } => {
             // Stopped by an order that this state never gave: it was restored from a time before it.
@@ -90,7 +99,11 @@ fn end_of(run: &Run) -> RunEnd {
     let culprit = match run.state {
         RunState::Stopping { why: StopReason::PartFailed { node }, .. } => Some(node),
         RunState::Stopping {
-            why: StopReason::Cancelled { .. } | StopReason::Preempted | StopReason::Requeued,
+            why:
+                StopReason::Cancelled { .. }
+                | StopReason::Preempted
+                | StopReason::Requeued
+                | StopReason::Idle { .. },
             ..
         }
         | RunState::Starting

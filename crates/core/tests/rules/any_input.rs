@@ -2,6 +2,7 @@
 
 use crate::lab::{gpu, lab};
 use danlu_core::gpu::{GpuCondition, GpuConfig, GpuReport, GpuUsage, RunMemory};
+use danlu_core::idle::{IdleAct, IdleKind, IdleRung, IdleSettings};
 use danlu_core::input::{GpuChange, NodeReport};
 use danlu_core::node::Capacity;
 use danlu_core::resources::{NodeSelector, Sharing};
@@ -224,6 +225,14 @@ fn any_settings() -> impl Strategy<Value = Settings> {
                     .into(),
                     ..quota::QuotaSettings::default()
                 },
+                idle: Box::new(IdleSettings {
+                    act: [IdleAct::None, IdleAct::Ask, IdleAct::Requeue, IdleAct::Release]
+                        [grace as usize % 4],
+                    tell_after: Span(1),
+                    ask_after: Span(1),
+                    release_after: Span(1 + min_run % 9),
+                    ..IdleSettings::default()
+                }),
                 ..Settings::default()
             }
         },
@@ -256,6 +265,17 @@ fn any_input() -> impl Strategy<Value = Input> {
         2 => (actor(), task(), any_spec()).prop_map(|(by, task, spec)| Input::Edit { by, task, spec }),
         1 => (actor(), task(), 0u64..200_000_000).prop_map(|(by, task, more)| {
             Input::Extend { by, task, more: Span(more) }
+        }),
+        1 => (actor(), task(), 0u64..200_000_000).prop_map(|(by, task, time)| {
+            Input::Keep { by, task, time: Span(time) }
+        }),
+        4 => (any_run(), -50i64..3_000, any::<bool>()).prop_map(|(run, since, asked)| {
+            let rung = if asked { IdleRung::Asked } else { IdleRung::Told };
+            Input::NoteIdle { run, since: Time::from_secs(since), kind: IdleKind::NoProcess, rung }
+        }),
+        1 => any_run().prop_map(|run| Input::NoteUsed { run }),
+        2 => (any_run(), -50i64..3_000).prop_map(|(run, since)| {
+            Input::StopIdle { run, since: Time::from_secs(since), kind: IdleKind::Pulses }
         }),
         2 => (actor(), task(), 0usize..5).prop_map(|(by, task, position)| {
             Input::Move { by, task, position }

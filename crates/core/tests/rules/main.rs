@@ -20,6 +20,7 @@ mod forecast;
 mod gangs;
 mod gpus;
 mod history;
+mod idle;
 mod lab;
 mod labels;
 mod logs;

@@ -57,6 +57,17 @@ fn an_array_grows_with_every_pass_and_others_get_in_between() {
 }
 
 #[test]
+fn elements_to_come_wait_for_what_their_array_names() {
+    let mut lab = lab_of_twos(&[1]);
+    lab.submit(TaskSpec { hold: true, ..wants(0) });
+    lab.submit(array(4, after(DependencyKind::AfterAny, &[1])));
+    assert_eq!(ids(&lab), [1, 2, 3]);
+    let mut waiting = lab.state.waiting_for(&[TaskId(1)]);
+    waiting.sort_unstable();
+    assert_eq!(waiting, [2, 3, 4, 5].map(TaskId));
+}
+
+#[test]
 fn an_array_grows_while_the_queue_is_paused() {
     let mut lab = lab_of_twos(&[1]);
     lab.configure(|settings| settings.queue_paused = true);

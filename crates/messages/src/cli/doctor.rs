@@ -83,6 +83,13 @@ messages! {
     renew_certificate =
         "renew it, and restart the server; one of Danlu's own is made anew when its file is removed",
         "请更新证书并重启服务器；删除 Danlu 自己的证书文件后会重新生成";
+    mail_is_taken(server) = "the mail server {server} accepts mail from Danlu", "邮件服务器 {server} 接受 Danlu 的邮件";
+    mail_is_not_taken(server, problem) =
+        "no mail can be sent through {server}: {problem}",
+        "无法通过 {server} 发送邮件：{problem}";
+    mend_mail =
+        "correct [notify.email] in the configuration file, then: danlu reload && danlu notify test",
+        "请修正配置文件中的 [notify.email]，然后执行：danlu reload && danlu notify test";
     server_open_files(most) =
         "the server can have {most} files open at most",
         "服务器最多同时打开 {most} 个文件";
@@ -101,4 +108,15 @@ messages! {
     ends_at_logout =
         "a server run by this user ends when the user logs out",
         "当前用户启动的服务器会在注销时结束";
+    influxdb_fine(target) = "InfluxDB {target} takes points", "InfluxDB {target} 正常接收数据点";
+    influxdb_failing(target, answer, waiting) =
+        "InfluxDB {target} does not take points: {answer}; {waiting} wait",
+        "InfluxDB {target} 不接收数据点：{answer}；{waiting} 个在等待";
+    check_influxdb =
+        "see that it runs, that the database or bucket exists, and that user or token may write",
+        "请确认它在运行、数据库或 bucket 存在，且用户或令牌有写权限";
+    influxdb_lost(target, count) =
+        "InfluxDB {target}: {count} points were refused, or dropped because too many waited",
+        "InfluxDB {target}：{count} 个数据点被拒绝，或因等待过多而丢弃";
+    see_server_log = "danlu logs server shows why", "danlu logs server 可查看原因";
 }

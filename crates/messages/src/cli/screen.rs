@@ -21,6 +21,7 @@ messages! {
     cuda_out_of_memory = "CUDA out of memory", "显存不足";
     out_of_memory = "out of memory", "内存不足";
     nccl_error = "NCCL error", "NCCL 错误";
+    gpus_not_used = "its GPUs were not used", "GPU 闲置";
     lost_with_machine = "lost with its machine", "机器失联";
     gpu_hardware_error = "GPU hardware error", "GPU 硬件错误";
     preempted = "preempted", "被抢占";

@@ -21,6 +21,8 @@ messages! {
     ran_for = "ran for", "用时";
     exit_code = "exit code", "退出码";
     failure = "failure", "失败原因";
+    idle = "GPU use", "GPU 使用";
+    kept_until = "kept until", "保留至";
     time_limit = "time limit", "时限";
     urgent = ", urgent", "，紧急";
     priority = "priority", "优先级";

@@ -1,6 +1,7 @@
 //! What is said about channels, deliveries and alerts.
 
 messages! {
+    connection_refused = "the mail server has closed the connection", "邮件服务器关闭了连接";
     no_such_channel(name) = "there is no channel `{name}`", "没有渠道 `{name}`";
     channels_are(names) = "channels: {names}", "可用渠道：{names}";
     no_channels =

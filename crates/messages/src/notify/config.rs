@@ -11,6 +11,9 @@ messages! {
     command_empty = "the command is empty", "命令为空";
     too_many(most) = "there are at most {most} channels", "渠道最多 {most} 个";
     no_such_channel(name) = "there is no channel `{name}`", "没有渠道 `{name}`";
+    default_goes_nowhere(name) =
+        "notify: there is no channel `{name}`, or no [notify.email] for an address",
+        "notify：没有渠道 `{name}`，或填写了邮箱地址却没有 [notify.email]";
     secret_twice = "give a secret in a file or in a variable, not in both", "密钥只能来自文件或环境变量之一";
     secret_unused =
         "webhook, feishu and dingtalk take secret_file, ntfy takes token_file, others take none",

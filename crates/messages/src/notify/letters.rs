@@ -15,6 +15,27 @@ messages! {
     requeued_lost(task) = "{task} was lost with its machine and is queued again", "{task} 随机器丢失，已重新排队";
     requeued_preempted(task) = "{task} was preempted and is queued again", "{task} 被抢占，已重新排队";
     requeued(task) = "{task} is queued again", "{task} 已重新排队";
+    requeued_idle(task) =
+        "{task} was stopped and is queued again: its GPUs were held and not used",
+        "{task} 占用 GPU 却不使用，已停止并重新排队";
+    ended_idle(task) =
+        "{task} was ended: its GPUs were held and not used",
+        "{task} 占用 GPU 却不使用，已被结束";
+    idle_told(task, time) = "{task} has not used its GPUs for {time}", "{task} 已有 {time} 未使用其 GPU";
+    idle_asked(task, time) =
+        "{task} has not used its GPUs for {time}: does it still need them?",
+        "{task} 已有 {time} 未使用其 GPU：还需要吗？";
+    idle_why = "Idle", "闲置";
+    idle_since = "Idle since", "闲置起始";
+    idle_ends_at = "Will be ended at", "将被结束于";
+    idle_requeued_at = "Will be stopped and queued again at", "将被停止并重新排队于";
+    keep_with(command) = "To keep them for 2 h: {command}", "保留 2 小时：{command}";
+    foreign(node, gpu) = "A process outside Danlu uses GPU {gpu} of {node}", "丹炉之外的进程在使用 {node} 的 GPU {gpu}";
+    foreign_yours(node, gpu) =
+        "Your process uses GPU {gpu} of {node}, which is allocated to a task",
+        "您的进程在使用 {node} 的 GPU {gpu}，而它已分配给一个任务";
+    process = "Process", "进程";
+    holder = "Allocated to", "已分配给";
     lost(task, node) = "{task} is lost: machine {node} cannot be reached", "{task} 失联：无法连接机器 {node}";
     expiring(task, left) = "{task} reaches its time limit in {left}", "{task} 将在 {left} 后达到时限";
     in_doubt(task) = "{task} is held: it may have run already", "{task} 已扣住：它可能已经运行过";
@@ -34,6 +55,17 @@ messages! {
         "Your GPU time of this period is used up: {used} of {most} GPU-hours",
         "本周期的 GPU 时间已用完：{used} / {most} GPU 小时";
     gpus_free(count, wanted) = "{count} GPUs are free: {wanted}", "有 {count} 块 GPU 空闲：{wanted}";
+    monthly(month, hours, users) =
+        "{month}: {hours} GPU-hours by {users} users",
+        "{month}：{users} 位用户共使用 {hours} GPU 小时";
+    csv_at(address) = "As CSV: {address}", "CSV：{address}";
+    tasks_and_failed(tasks, failed) = "{tasks}, {failed} of them failed", "{tasks} 个，其中失败 {failed} 个";
+    median_and_p90(median, p90) = "median {median}, 90 % at most {p90}", "中位数 {median}，90 % 不超过 {p90}";
+    used_most = "Used most", "使用最多";
+    person_used(name, hours, tasks, used) = "{name}: {hours} GPU-hours, {tasks} tasks{used}", "{name}：{hours} GPU 小时，{tasks} 个任务{used}";
+    at_percent(percent) = ", GPU use {percent} %", "，GPU 利用率 {percent} %";
+    most_idle = "Idle for longest", "空闲最久";
+    person_idle(name, hours) = "{name} {hours} h", "{name} {hours} 小时";
     test = "Test message from Danlu", "来自丹炉的测试消息";
     test_text(user) = "{user} asked for it. It arrives: messages will, too.", "由 {user} 发送。能收到它，就能收到通知。";
     dropped(count) = "{count} messages were dropped: too many were waiting", "已丢弃 {count} 条消息：等待发送的过多";

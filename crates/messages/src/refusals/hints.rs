@@ -14,7 +14,7 @@ pub(super) fn hint(refusal: &Refusal) -> &'static str {
         BadSlots { .. } => slots(),
         ShareWithoutMemory => shared(),
         BadUtilization => idle_utilization(),
-        Locked | ExtendedTooFar(_) => ask_administrator(),
+        Locked | ExtendedTooFar(_) | KeptTooLong(_) => ask_administrator(),
         Oneself => another_administrator(),
         BadUserName => user_name(),
         BadEmail => email(),
@@ -22,6 +22,8 @@ pub(super) fn hint(refusal: &Refusal) -> &'static str {
         NotPermitted => ask_owner(),
         AdminOnly => ask_administrator(),
         WrongState { .. } => show_task(),
+        NotIdle(_) => list_gpus(),
+        IdleOrder => idle_times(),
         NodeHeard { .. } | NodeReachable(_) => cancel(),
         MayStillRun { .. } => force(),
         StillNeeded { .. } => dependent(),
@@ -70,6 +72,7 @@ fn fewer(what: Counted) -> &'static str {
         | Counted::UserQuotas
         | Counted::ProjectQuotas
         | Counted::RecentTasks
+        | Counted::Exempt
         | Counted::NotifyRules => reduce(),
     }
 }
@@ -83,6 +86,7 @@ messages! {
     slots = "for example danlu gpu slots 0=2", "例如 danlu gpu slots 0=2";
     shared = "for example --shared --vram 20G, with at least one GPU", "例如 --shared --vram 20G，且至少一块 GPU";
     idle_utilization = "for example --idle-util 50", "例如 --idle-util 50";
+    idle_times = "set the later one first: danlu set idle.release_after 4h", "请先设置较晚的一个：danlu set idle.release_after 4h";
     ask_administrator = "ask an administrator", "请联系管理员";
     ask_owner = "ask the owner or an administrator", "请联系所有者或管理员";
     another_administrator = "ask another administrator to do it", "请由另一位管理员操作";

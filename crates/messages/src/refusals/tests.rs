@@ -175,6 +175,9 @@ fn one_of_each() -> Vec<Refusal> {
         BadTimeLimit,
         NoTimeLimit(task),
         ExtendedTooFar(Span::from_secs(3_600)),
+        KeptTooLong(Span::from_secs(3_600)),
+        NotIdle(RunId::FIRST),
+        IdleOrder,
         PassesEverybody,
         LogsFull { user: "ann".to_owned(), kept: 10, most: 1 << 20 },
         KeyReused,
@@ -199,6 +202,7 @@ fn one_of_each() -> Vec<Refusal> {
         TaskAct::Pause,
         TaskAct::Resume,
         TaskAct::Extend,
+        TaskAct::Keep,
         TaskAct::Edit,
         TaskAct::Start,
     ];
@@ -258,6 +262,7 @@ fn one_of_each() -> Vec<Refusal> {
         Counted::UserQuotas,
         Counted::ProjectQuotas,
         Counted::RecentTasks,
+        Counted::Exempt,
         Counted::NotifyRules,
     ];
     all.extend(things.map(|what| TooMany { what, limit: 9 }));

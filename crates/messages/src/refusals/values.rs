@@ -28,6 +28,7 @@ pub(super) fn wanted(act: TaskAct) -> &'static str {
         TaskAct::Pause => msg::can_pause(),
         TaskAct::Resume => msg::can_resume(),
         TaskAct::Extend => msg::can_extend(),
+        TaskAct::Keep => msg::can_keep(),
         TaskAct::Edit => msg::can_edit(),
         TaskAct::Start => msg::can_start(),
     }
@@ -81,6 +82,7 @@ pub(super) fn things(counted: Counted) -> &'static str {
         Counted::UserQuotas => msg::things_user_quotas(),
         Counted::ProjectQuotas => msg::things_project_quotas(),
         Counted::RecentTasks => msg::things_recent_tasks(),
+        Counted::Exempt => msg::things_exempt(),
         Counted::NotifyRules => msg::things_notify_rules(),
     }
 }

@@ -55,6 +55,13 @@ messages! {
     bad_variable(name) = "invalid variable name `{name}`", "变量名 `{name}` 无效";
     bad_time_limit = "invalid time limit: it must be more than zero and at most ten years", "时限无效：须大于零且不超过十年";
     no_time_limit(id) = "task {id} has no time limit", "任务 {id} 没有时限";
+    kept_too_long(most) =
+        "owners may keep idle GPUs for at most {most} at a time",
+        "所有者每次最多可保留闲置的 GPU {most}";
+    not_idle(run) = "run {run} is not to be stopped as idle", "运行 {run} 不应因闲置而停止";
+    idle_order =
+        "owners are told first, then asked, then their task is stopped: idle.tell_after, idle.ask_after and idle.release_after must not be shorter than the one before",
+        "先告知所有者，再询问，最后才停止任务：idle.tell_after、idle.ask_after、idle.release_after 依次不得短于前一个";
     extended_too_far(most) =
         "owners may extend the time limit of a task by at most {most} in total",
         "所有者最多可将任务时限累计延长 {most}";
@@ -98,6 +105,7 @@ messages! {
     can_pause = "only running tasks can be paused", "只能暂停运行中的任务";
     can_resume = "only paused tasks can be resumed", "只能继续已暂停的任务";
     can_extend = "only waiting or running tasks can be extended", "只能延长等待或运行中的任务的时限";
+    can_keep = "only the GPUs of running tasks can be kept", "只能保留运行中任务的 GPU";
     can_edit = "only waiting tasks can be edited", "只能编辑等待中的任务";
     can_start = "only queued tasks can be started", "只能启动排队中的任务";
 
@@ -143,6 +151,7 @@ messages! {
     things_user_quotas = "user quotas", "用户配额";
     things_project_quotas = "project quotas", "项目配额";
     things_recent_tasks = "ended tasks in memory", "留在内存中的已结束任务";
+    things_exempt = "exceptions from the idle rule", "闲置规则的例外";
     things_notify_rules = "`--notify` rules", "`--notify` 规则";
     share_priority = "the priority", "优先级";
     share_weight = "the weight", "权重";

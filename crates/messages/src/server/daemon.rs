@@ -34,7 +34,25 @@ messages! {
     channel_failing(channel, at) =
         "Messages over the channel `{channel}` cannot be delivered since {at}",
         "自 {at} 起，无法通过渠道 `{channel}` 发送消息";
+    file_set_aside(file, at, aside) =
+        "{file} could not be read at {at}: it is now {aside}, and a new one was begun",
+        "{at} 时 {file} 无法读取：已改名为 {aside}，并新建了一个";
+    delete_set_aside(aside, acknowledge) =
+        "keep {aside} for a report, or delete it; {acknowledge}",
+        "可保留 {aside} 用于报告问题，或将其删除；{acknowledge}";
+    foreign_process(user, pid, gpu, node, task) =
+        "A process outside Danlu ({user}, pid {pid}) uses GPU {gpu} of {node}, which is allocated to task {task}",
+        "丹炉之外的进程（{user}，pid {pid}）在使用 {node} 的 GPU {gpu}，而它已分配给任务 {task}";
+    end_it_or_ask(acknowledge) =
+        "ask its user to end it; its user and the owner of the task have been told; {acknowledge}",
+        "请其用户结束它；已告知其用户和任务的所有者；{acknowledge}";
     see_failed_messages =
         "`danlu notify list` shows what the other side says; messages are kept and tried again for 3 days",
         "`danlu notify list` 会显示对方的回应；消息会保留并在 3 天内重试";
+    export_failing(target, at) =
+        "Points cannot be written to InfluxDB {target} since {at}",
+        "自 {at} 起，无法向 InfluxDB {target} 写入数据点";
+    points_are_kept =
+        "`danlu doctor` shows what the database says; points are kept and written later",
+        "`danlu doctor` 会显示数据库的回应；数据点会保留，稍后写入";
 }

@@ -6,6 +6,15 @@ messages! {
     remove = "Remove", "删除";
     cancel_for_good = "Cancel", "确认取消";
     keep_it = "Keep", "保留";
+    keep_what(what, time) = "Keep the GPUs of {what} for {time}?", "为{what}保留 GPU {time}？";
+    keep_idle =
+        "It does not use them at the moment. For this time nothing is done about that.",
+        "它目前没有使用这些 GPU。在此期间不会因此停止它。";
+    keep_anyway =
+        "It uses them at the moment. For this time nothing is done if it does not.",
+        "它目前在使用这些 GPU。在此期间即使闲置也不会停止它。";
+    keep_gpus = "Keep the GPUs", "保留 GPU";
+    leave_it = "Not needed", "不需要";
     task_id(id) = "task #{id}", "任务 #{id}";
     ids_tasks(ids) = "{ids} tasks", "{ids} 个任务";
     remove_what(what) = "Remove {what}?", "删除{what}？";

@@ -28,6 +28,27 @@ messages! {
         "Above this number of ended tasks that are not in the archive, the oldest are written to it; 0: never.",
         "未归档的已结束任务超过此数时，把最旧的写入归档；0 表示不写。";
     archive_fraction = "Fraction of each user's tasks that is written then.", "届时写入每人的这一比例。";
+    idle_act =
+        "What is done about GPUs that are held and not used: none, tell the owner, ask, then requeue or release.",
+        "对占用却不使用的 GPU 的处理：none（不处理）、tell（告知所有者）、ask（询问），然后 requeue（重新排队）或 release（结束）。";
+    idle_tell_after = "After this long the owner is told; at least 30m.", "闲置这么久后告知所有者；至少 30m。";
+    idle_ask_after = "After this long the owner is asked.", "闲置这么久后询问所有者。";
+    idle_release_after = "After this long without an answer the task is stopped.", "闲置这么久且无答复时停止任务。";
+    idle_longest_keep =
+        "For how long owners may keep idle GPUs at a time (danlu keep).",
+        "所有者每次最多可保留闲置 GPU 多久（danlu keep）。";
+    idle_ignore_cpu =
+        "Also stop tasks whose CPUs are busy; otherwise they may be preparing data.",
+        "CPU 忙碌的任务也停止；否则视为可能在准备数据。";
+    idle_exempt_users = "Users whose tasks are left alone.", "不受影响的用户。";
+    idle_exempt_projects = "Projects whose tasks are left alone.", "不受影响的项目。";
+    idle_exempt_labels = "Labels of tasks that are left alone: KEY or KEY=VALUE.", "不受影响的任务标签：键 或 键=值。";
+    guard_end_foreign =
+        "End processes outside Danlu on GPUs that a task has for itself; needs a root agent.",
+        "结束任务独占的 GPU 上丹炉之外的进程；需要以 root 运行的代理。";
+    guard_grace =
+        "How long such a process may be there, and then between TERM and KILL.",
+        "这类进程可以存在多久，以及 TERM 与 KILL 之间的时间。";
     notify_digest =
         "Messages about elements of one array wait so long for each other and become one",
         "同一数组各元素的消息等待该时长，合并为一条";

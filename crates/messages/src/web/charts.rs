@@ -21,6 +21,7 @@ messages! {
     last_day = "1 day", "1 天";
     last_week = "1 week", "1 周";
     all = "All", "全部";
+    all_attempts = "All attempts", "全部尝试";
     attempt = "Attempt #", "第 # 次";
     time = "Time", "时间";
     range = "Range", "范围";

@@ -13,5 +13,6 @@ messages! {
     memory_not_freed = "memory not freed", "显存未释放";
     set_aside = "set aside", "已隔离";
     also_reported_by_others(others) = "also reported by {others}", "{others} 也报告了它";
+    idle_for(time) = "idle {time}", "闲置 {time}";
     unknown = "unknown", "未知";
 }

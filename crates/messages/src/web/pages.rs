@@ -52,6 +52,7 @@ messages! {
     no_limit = "no limit", "不限";
     admin = "Admin", "管理";
     users = "Users", "用户";
+    reports = "Reports", "报表";
     machines = "Machines", "机器";
     user_name = "Name", "用户名";
     runs_as = "Runs as", "运行身份";

@@ -26,6 +26,7 @@ messages! {
     env_missing = "missing module or library", "缺少模块或库";
     disk_full = "disk full", "磁盘已满";
     command_not_found = "command not found", "找不到命令";
+    held_gpus_idle = "stopped: its GPUs were not used", "已停止：GPU 闲置";
     node_lost = "lost with its machine", "机器没有恢复";
     was_killed = "killed", "被终止";
     ended_with_an_error = "ended with an error", "出错退出";
@@ -43,6 +44,9 @@ messages! {
         "Retry on another GPU; an administrator must check this one.",
         "请换卡重试；需要管理员检查该 GPU。";
     help_timeout = "Submit a copy with a longer time limit.", "请复制任务并延长时间上限。";
+    help_idle =
+        "Retry it when it can use its GPUs; answer the question before it is stopped with danlu keep.",
+        "待其能使用 GPU 时再重试；停止前可用 danlu keep 保留。";
     help_node_lost =
         "It may still be running until the machine is back; retry it elsewhere.",
         "机器恢复前它可能仍在运行；可在别处重试。";

@@ -149,7 +149,8 @@ impl EventLoop {
             ToAgent::AskFacts
             | ToAgent::ReadLog(_)
             | ToAgent::CheckPaths(_)
-            | ToAgent::Sampling(_) => {}
+            | ToAgent::Sampling(_)
+            | ToAgent::EndForeign(_) => {}
         }
     }
 

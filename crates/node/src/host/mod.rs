@@ -2,6 +2,7 @@
 //!
 //! The same code serves the server's own machine, the far end of an SSH connection, and an agent that dials in.
 
+mod eviction;
 mod facts;
 mod gpu_watcher;
 mod logs;
@@ -10,6 +11,7 @@ mod stdio;
 mod takeover;
 mod tenants;
 
+pub use eviction::Evictions;
 pub use facts::facts;
 pub use stdio::{StdioError, serve};
 
@@ -41,6 +43,7 @@ pub struct Host {
     relay: Arc<EventRelay>,
     seen: LatestReading,
     sampler: Sampler,
+    evictions: Evictions,
 }
 
 #[derive(Debug, Default)]
@@ -89,7 +92,8 @@ impl Host {
         let probe =
             gpu_watcher::start(&config.gpus, runs, seen.clone(), tenants, move |said| say(said));
         let _ = relay.probe.set(probe);
-        Ok(Host { agent, relay, seen, sampler })
+        let evictions = Evictions::new(seen.clone());
+        Ok(Host { agent, relay, seen, sampler, evictions })
     }
 
     /// In order, and without waiting. After an error the connection counts as lost.
@@ -98,12 +102,21 @@ impl Host {
             self.sampler.orders().order(order);
             return Ok(());
         }
+        if let ToAgent::EndForeign(order) = order {
+            self.evictions.end(&order);
+            return Ok(());
+        }
         if let ToAgent::Launch(order) = &order
             && self.relay.simulated
         {
             self.relay.tenants.launched(order);
         }
         self.agent.send(order)
+    }
+
+    /// To end foreign processes later.
+    pub fn evictions(&self) -> Evictions {
+        self.evictions.clone()
     }
 
     /// To change later what is measured.

@@ -90,7 +90,8 @@ pub fn serve(input: impl Read, output: impl Write + Send + 'static) -> Result<()
             | ToAgent::Forget { .. }
             | ToAgent::DropLog { .. }
             | ToAgent::AskReport
-            | ToAgent::Sampling(_)) => send(order)?,
+            | ToAgent::Sampling(_)
+            | ToAgent::EndForeign(_)) => send(order)?,
         }
     }
     Ok(())

@@ -401,7 +401,7 @@ fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     headers.get(name).and_then(|value| value.to_str().ok())
 }
 
-fn bearer(headers: &HeaderMap) -> Option<&str> {
+pub(super) fn bearer(headers: &HeaderMap) -> Option<&str> {
     let (kind, secret) = text(headers, header::AUTHORIZATION.as_str())?.split_once(' ')?;
     kind.eq_ignore_ascii_case("bearer").then_some(secret.trim())
 }

@@ -3,8 +3,8 @@
 use super::body::Json;
 use super::caller::Caller;
 use super::{Api, ApiError, view};
-use crate::fleet::LiveGpus;
 use crate::parse::task_state::ENDED;
+use crate::read_model::ReadModel;
 use axum::extract::State;
 use danlu_core::input::GpuChange;
 use danlu_core::{GpuId, Input, NodeId, TaskId};
@@ -19,7 +19,7 @@ pub(super) async fn gpus(State(api): State<Api>, caller: Caller) -> Json<Documen
     let visibility = caller.visibility(&model);
     let gpus = model.nodes.values().flat_map(|node| {
         let gpus = view::gpus(&model, node).into_iter();
-        gpus.map(|gpu| visibility.gpu(with_live(&api.live, node.id, gpu)))
+        gpus.map(|gpu| visibility.gpu(with_live(&api, &model, node.id, gpu)))
     });
     Json(Document::new(Gpus { gpus: gpus.collect() }))
 }
@@ -75,8 +75,16 @@ pub(crate) fn chosen(api: &Api, name: Option<&str>) -> Result<NodeId, ApiError> 
     }
 }
 
-pub(crate) fn with_live(live: &LiveGpus, node: NodeId, mut gpu: GpuView) -> GpuView {
-    let Some(seen) = live.details(node, &GpuId::from(gpu.uuid.as_str())) else { return gpu };
+/// With what was seen of it last, and whether it is idle.
+pub(crate) fn with_live(api: &Api, model: &ReadModel, node: NodeId, mut gpu: GpuView) -> GpuView {
+    let id = GpuId::from(gpu.uuid.as_str());
+    // Of several tasks that share it, none holds it idle.
+    if let [task] = gpu.tasks.as_slice() {
+        let task = model.tasks.get(&TaskId(*task));
+        let run = task.and_then(|task| model.runs.get(&task.trail().last_run?));
+        gpu.idle = run.and_then(|run| api.idle.of_gpu(run, &id));
+    }
+    let Some(seen) = api.live.details(node, &id) else { return gpu };
     gpu.memory_used = seen.memory_used;
     gpu.utilization = seen.utilization.map(u32::from);
     gpu.temperature = seen.temperature.and_then(|degrees| u32::try_from(degrees).ok());
@@ -89,6 +97,7 @@ pub(crate) fn with_live(live: &LiveGpus, node: NodeId, mut gpu: GpuView) -> GpuV
             user: it.user,
             command: it.command,
             memory: it.memory,
+            stopped: it.stopped,
         })
         .collect();
     gpu

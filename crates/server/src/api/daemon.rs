@@ -3,6 +3,7 @@
 use super::body::Json;
 use super::caller::Caller;
 use super::{Api, ApiError};
+use crate::daemon::secrets::Secrets;
 use axum::extract::State;
 use danlu_core::{Input, TaskId};
 use danlu_messages::errors;
@@ -39,11 +40,12 @@ pub(super) async fn reload(
         let hint = errors::configuration_kept();
         ApiError::new(ErrorCode::Refused, error.to_string(), hint)
     })?;
-    let channels = crate::notify::Channels::open(&newer.notify).map_err(|error| {
+    let secrets = Secrets::open(&newer).map_err(|error| {
         ApiError::new(ErrorCode::Refused, error.to_string(), errors::configuration_kept())
     })?;
-    api.notifier.configure(channels).await;
+    api.take_over(secrets).await;
     crate::daemon::serve::configure_node(&api.handle, &newer).await?;
+    api.count_if(newer.counts());
     api.set_limits(&newer.limits);
     api.set_sampling(&newer.sampling);
     api.nodes.apply(&api.handle, &newer).await;

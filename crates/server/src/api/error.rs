@@ -146,6 +146,9 @@ impl From<Refusal> for ApiError {
             | Refusal::BadTimeLimit
             | Refusal::NoTimeLimit(_)
             | Refusal::ExtendedTooFar(_)
+            | Refusal::KeptTooLong(_)
+            | Refusal::NotIdle(_)
+            | Refusal::IdleOrder
             | Refusal::OutOfRange { .. }
             | Refusal::OverQuota(_)
             | Refusal::LogsFull { .. }

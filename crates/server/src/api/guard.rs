@@ -1,6 +1,6 @@
 //! Whether the caller may use an address at all; checked before anything else of the request.
 
-use super::caller::{Caller, Peer};
+use super::caller::{Caller, Peer, bearer};
 use super::encoding::{ContentNegotiation, shaped};
 use super::routes::Access;
 use super::{Api, ApiError};
@@ -55,7 +55,7 @@ where
             let (mut parts, body) = request.into_parts();
             let wish =
                 (parts.method == Method::GET).then(|| ContentNegotiation::of(&parts.headers));
-            if who != Access::Anybody {
+            if who != Access::Anybody && !scrapes(&api, who, &parts) {
                 match admitted(&api, who, &mut parts).await {
                     Ok(caller) => drop(parts.extensions.insert(caller)),
                     Err(error) => return Ok(error.into_response()),
@@ -68,6 +68,12 @@ where
             }
         })
     }
+}
+
+/// Monitoring systems have no account.
+fn scrapes(api: &Api, who: Access, parts: &axum::http::request::Parts) -> bool {
+    let address = || Peer::of(parts).and_then(Peer::address);
+    who == Access::Scraper && api.metrics.admits(bearer(&parts.headers), address())
 }
 
 async fn admitted(
@@ -97,7 +103,7 @@ async fn admitted(
         }
         Access::Submitter => {}
         Access::Person => caller.require_person()?,
-        Access::Admin => caller.require_admin()?,
+        Access::Admin | Access::Scraper => caller.require_admin()?,
     }
     Ok(caller)
 }

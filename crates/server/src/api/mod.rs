@@ -9,6 +9,7 @@ pub(crate) mod caller;
 pub(crate) mod cluster;
 mod command;
 pub(crate) mod daemon;
+pub(crate) mod efficiency;
 pub(crate) mod encoding;
 mod error;
 mod events;
@@ -27,6 +28,7 @@ pub(crate) mod notify;
 pub mod openapi;
 mod os_users;
 pub(crate) mod overview;
+mod report_csv;
 mod reports;
 pub(crate) mod response_cache;
 pub(crate) mod routes;
@@ -44,6 +46,7 @@ pub(crate) mod task_template;
 pub(crate) mod tasks;
 pub(crate) mod tokens;
 pub(crate) mod usage;
+pub(crate) mod usage_report;
 pub(crate) mod users;
 pub(crate) mod view;
 mod visibility;
@@ -93,6 +96,10 @@ pub struct ApiState {
     pub config: crate::daemon::config::Config,
     pub live: crate::fleet::LiveGpus,
     pub usage: crate::usage::Usage,
+    pub reports: crate::reports::Reports,
+    pub idle: crate::idle::Idle,
+    /// Of the server's own machine.
+    pub evictions: danlu_node::Evictions,
     pub accounts: Accounts,
     pub auth: Auth,
     pub connection_limits: crate::api::network::ConnectionLimits,
@@ -102,6 +109,7 @@ pub struct ApiState {
     /// The listening addresses, once known: `http://…` or `https://…` each.
     pub addresses: OnceLock<Vec<String>>,
     pub notifier: crate::notify::Notifier,
+    pub metrics: crate::metrics::Metrics,
     /// Stops the process.
     pub stop: mpsc::Sender<()>,
     /// The user the daemon runs as, who is an admin like root.
@@ -122,6 +130,23 @@ impl Api {
     pub(crate) fn set_limits(&self, limits: &crate::daemon::config::Limits) {
         self.connection_limits.set(limits);
         self.streams.set(limits);
+    }
+
+    /// What a new configuration tells people and monitoring systems.
+    pub(crate) async fn take_over(&self, secrets: crate::daemon::secrets::Secrets) {
+        self.metrics.configure(secrets.metrics);
+        let (api, influx) = (self.clone(), secrets.influx);
+        let configure = move || api.metrics.influx().configure(&api, &api.config.data, influx);
+        // It opens a file.
+        let _ = tokio::task::spawn_blocking(configure).await;
+        self.notifier.configure(secrets.channels).await;
+    }
+
+    /// Once it has begun, it goes on.
+    pub(crate) fn count_if(&self, wanted: bool) {
+        if wanted {
+            self.handle.reader().counters().begin();
+        }
     }
 
     /// Changes what is measured, on all machines.
@@ -160,6 +185,8 @@ pub fn router(api: Api) -> Router {
             router.route(&format!("/api/v1{}", route.path), (route.handler)().layer(guard))
         })
         .layer(DefaultBodyLimit::max(MOST_BODY_BYTES));
+    let scraped = get(crate::metrics::page);
+    let scraped = scraped.layer(Guard { api: api.clone(), who: routes::Access::Scraper });
     let mut router = Router::new();
     if api.config.compat_gpuman {
         router = router.nest("/compat/gpuman/api", gpuman::router()).nest("/api", gpuman::router());
@@ -168,6 +195,7 @@ pub fn router(api: Api) -> Router {
         .merge(v1)
         .route("/api/v1/{*rest}", any(no_such_address))
         .route("/healthz", get(daemon::healthz))
+        .route("/metrics", scraped)
         .route("/agent", get(crate::fleet::remote::dial_in))
         .merge(crate::web::router())
         .fallback(crate::web::no_such_page)

@@ -104,6 +104,13 @@ fn operation(route: &Endpoint, generator: &mut SchemaGenerator) -> Value {
         ResponseKind::Events => {
             json!({ "description": "Events as they happen", "content": { "text/event-stream": {} } })
         }
+        ResponseKind::Metrics => {
+            json!({ "description": "The text format of Prometheus", "content": { "text/plain": {} } })
+        }
+        ResponseKind::Csv => json!({ "description": "Lines", "content": { "text/csv": {} } }),
+        ResponseKind::Svg => {
+            json!({ "description": "A picture", "content": { "image/svg+xml": {} } })
+        }
         ResponseKind::Archive => {
             json!({ "description": "A tar archive", "content": { "application/x-tar": {} } })
         }
@@ -119,7 +126,7 @@ fn operation(route: &Endpoint, generator: &mut SchemaGenerator) -> Value {
         },
         "security": match route.who {
             Access::Anybody => json!([]),
-            Access::Reader | Access::Submitter | Access::Person | Access::Admin => {
+            Access::Reader | Access::Submitter | Access::Person | Access::Admin | Access::Scraper => {
                 json!([{ "token": [] }, { "session": [] }])
             }
         },
@@ -160,7 +167,8 @@ fn path_parameters(path: &str) -> Vec<Value> {
                 json!({ "type": "string", "enum": ["drain", "undrain", "accept", "check"] })
             }
             ("act", true) => json!({ "type": "string", "enum": [
-                "cancel", "hold", "release", "pause", "resume", "retry", "start", "move", "extend", "requeue", "remove",
+                "cancel", "hold", "release", "pause", "resume", "retry", "start", "move", "extend", "keep", "requeue",
+                "remove",
             ] }),
             _ => json!({ "type": "string", "minLength": 1 }),
         };

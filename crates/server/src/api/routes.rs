@@ -5,8 +5,9 @@
 use super::{
     Api, archive, audit, backup, cluster, command, daemon, events, filter, health, logs, me,
     me_nodes, nodes, notices, notify, openapi, overview, reports, server_log, session, settings,
-    setup, submit, tasks, tokens, usage, users, wait, why,
+    setup, submit, tasks, tokens, usage, usage_report, users, wait, why,
 };
+use crate::metrics;
 use axum::extract::DefaultBodyLimit;
 use axum::routing::{MethodRouter, delete, get, patch, post, put};
 use danlu_wire::api as wire;
@@ -26,11 +27,19 @@ pub(crate) enum Access {
     /// Any account with full rights: a session, the socket, or a token of scope `admin`.
     Person,
     Admin,
+    /// Administrators, and who the configuration lets read `/metrics`.
+    Scraper,
 }
 
 impl Access {
-    const ALL: [Access; 5] =
-        [Access::Anybody, Access::Reader, Access::Submitter, Access::Person, Access::Admin];
+    const ALL: [Access; 6] = [
+        Access::Anybody,
+        Access::Reader,
+        Access::Submitter,
+        Access::Person,
+        Access::Admin,
+        Access::Scraper,
+    ];
 
     /// `x-who` in the API description.
     pub(crate) fn name(self) -> &'static str {
@@ -40,6 +49,7 @@ impl Access {
             Access::Submitter => "submitter",
             Access::Person => "person",
             Access::Admin => "admin",
+            Access::Scraper => "scraper",
         }
     }
 
@@ -67,6 +77,10 @@ pub(crate) enum ResponseKind {
     Events,
     /// A tar archive.
     Archive,
+    /// The text format of Prometheus.
+    Metrics,
+    Csv,
+    Svg,
 }
 
 pub(crate) type MakeSchema = fn(&mut SchemaGenerator) -> Schema;
@@ -123,7 +137,7 @@ const fn json<T: JsonSchema>() -> ResponseKind {
 
 #[rustfmt::skip] // one line for each, where it fits
 pub(crate) fn all() -> Vec<Endpoint> {
-    use Access::{Admin, Anybody, Person, Reader, Submitter};
+    use Access::{Admin, Anybody, Person, Reader, Scraper, Submitter};
     vec![
         Endpoint::new(("get", "/tasks"), "List tasks, newest first", Reader, || get(tasks::list), json::<wire::Tasks>()).query::<filter::Filter>(),
         Endpoint::new(("post", "/tasks"), "Submit a task or an array; with dry_run, ask where and when it would start", Submitter, || post(submit::submit), json::<wire::Submitted>()).body::<danlu_spec::Patch>().creates(),
@@ -134,7 +148,7 @@ pub(crate) fn all() -> Vec<Endpoint> {
         Endpoint::new(("get", "/tasks/{id}/why"), "What it waits for, and when it is expected to start", Reader, || get(why::why), json::<Value>()),
         Endpoint::new(("get", "/tasks/{id}/logs"), "What it has printed; as events with Accept: text/event-stream", Reader, || get(logs::logs), ResponseKind::Log).query::<logs::LogQuery>(),
         Endpoint::new(("get", "/tasks/{id}/usage"), "What a run of it has used over its life", Reader, || get(usage::of_task), json::<wire::UsageHistory>()).query::<usage::UsageQuery>(),
-        Endpoint::new(("post", "/tasks/{id}/{act}"), "cancel, hold, release, pause, resume, retry, start, move, extend, requeue or remove it", Submitter, || post(tasks::act), json::<wire::OneTask>()).body::<tasks::ActBody>(),
+        Endpoint::new(("post", "/tasks/{id}/{act}"), "cancel, hold, release, pause, resume, retry, start, move, extend, keep, requeue or remove it", Submitter, || post(tasks::act), json::<wire::OneTask>()).body::<tasks::ActBody>(),
         Endpoint::new(("post", "/archive"), "Write ended tasks to the archive of the server; they stay in the lists", Submitter, || post(archive::archive), json::<wire::Archived>()).body::<wire::Archive>(),
         Endpoint::new(("post", "/archive/lines"), "Ended tasks as lines for an archive of one's own", Submitter, || post(archive::lines), json::<wire::ArchiveLines>()).body::<wire::Archive>(),
         Endpoint::new(("post", "/archive/import"), "Take over ended tasks from lines of an archive", Admin, || post(archive::import), json::<wire::Imported>()).body::<wire::ArchiveImport>(),
@@ -188,6 +202,9 @@ pub(crate) fn all() -> Vec<Endpoint> {
         Endpoint::new(("delete", "/tokens/{id}"), "Revoke a token by its id or name", Person, || delete(tokens::revoke), json::<wire::Tokens>()),
         Endpoint::new(("get", "/audit"), "Access did what, newest first", Admin, || get(audit::list), json::<wire::Audit>()).query::<audit::AuditQuery>(),
         Endpoint::new(("post", "/command"), "One line of an administrator, in gpuman's words", Admin, || post(command::command), json::<command::Said>()).body::<command::Command>(),
+        Endpoint::new(("get", "/reports/usage"), "GPU-hours, waiting, use, failures and energy, by user, project, machine, model or time", Reader, || get(usage_report::json), json::<wire::UsageReport>()).query::<usage_report::UsageReportQuery>(),
+        Endpoint::new(("get", "/reports/usage.csv"), "The same for spreadsheets", Reader, || get(usage_report::csv), ResponseKind::Csv).query::<usage_report::UsageReportQuery>(),
+        Endpoint::new(("get", "/reports/usage.svg"), "Its GPU-hours as a picture", Reader, || get(usage_report::svg), ResponseKind::Svg).query::<usage_report::UsageReportQuery>(),
         Endpoint::new(("get", "/reports/predictions"), "How well expected starts and lengths came true", Reader, || get(reports::predictions), json::<wire::Predictions>()),
         Endpoint::new(("get", "/config"), "What the server was started with", Reader, || get(daemon::config), json::<Value>()),
         Endpoint::new(("get", "/whoami"), "Access I am, in short", Reader, || get(daemon::whoami), json::<Value>()),
@@ -197,6 +214,7 @@ pub(crate) fn all() -> Vec<Endpoint> {
         Endpoint::new(("get", "/server/check"), "Check the database while the server runs", Admin, || get(backup::check), json::<wire::DatabaseCheck>()),
         Endpoint::new(("post", "/server/reload"), "Read the configuration file again", Admin, || post(daemon::reload), json::<Value>()),
         Endpoint::new(("post", "/server/stop"), "Stop the server; running tasks go on", Admin, || post(daemon::stop), json::<Value>()).body::<daemon::Stop>(),
+        Endpoint::new(("get", "/metrics"), "Figures for Prometheus; also at /metrics", Scraper, || get(metrics::page), ResponseKind::Metrics),
         Endpoint::new(("get", "/openapi.json"), "This description", Anybody, || get(openapi::document), json::<Value>()),
     ]
 }

@@ -48,6 +48,8 @@ pub(crate) struct ServerLogQuery {
     /// From this time (RFC 3339) on, or since so long ago (`2h`).
     #[schemars(regex(pattern = r"^([0-9]{1,5}[smhd])?$"))]
     pub(crate) since: Option<String>,
+    /// Of the file that was put aside when it was full: 1 is the newest of those.
+    pub(crate) older: Option<u8>,
 }
 
 pub(super) async fn of_server(
@@ -61,15 +63,17 @@ pub(super) async fn of_server(
     }
     let Query(query) = query?;
     let filter = query.filter()?;
-    let log = open(&api).await?;
+    let log = open(&api, query.older).await?;
     if headers.get(header::ACCEPT).is_some_and(|accept| accept == "text/event-stream") {
         let last = headers.get("last-event-id").and_then(|id| id.to_str().ok()?.parse().ok());
         let permit = api.streams.open(&caller)?;
         let follow = follow(api, (caller, permit), log, query, filter, last);
         return Ok(Sse::new(follow).keep_alive(KeepAlive::default()).into_response());
     }
-    let part = read(log, &query, &filter).await?;
+    let older = older_files(&api, &filter).await;
+    let part = read(&api, log, &query, &filter).await?;
     let answer = Response::builder()
+        .header("x-danlu-older", u16::from(older))
         .header(header::CONTENT_TYPE, "text/plain; charset=utf-8")
         .header("x-danlu-offset", part.offset)
         .header("x-danlu-size", part.size)
@@ -81,7 +85,7 @@ pub(super) async fn of_server(
 /// The last lines that the filter lets through, for the page of administrators.
 pub(crate) async fn last_lines(api: &Api, query: &ServerLogQuery) -> Result<String, ApiError> {
     let filter = query.filter()?;
-    Ok(read(open(api).await?, query, &filter).await?.text)
+    Ok(read(api, open(api, None).await?, query, &filter).await?.text)
 }
 
 impl ServerLogQuery {
@@ -111,12 +115,27 @@ struct LogPart {
     size: u64,
 }
 
-async fn open(api: &Api) -> Result<RunLog, ApiError> {
+async fn open(api: &Api, older: Option<u8>) -> Result<RunLog, ApiError> {
     let path = logging::path(&api.config.data, &api.config.log);
+    let path = older.map_or_else(|| path.clone(), |number| logging::older(&path, number));
     RunLog::file(path).await.map_err(unreadable)
 }
 
+/// How many of the files that were put aside may have records of interest.
+async fn older_files(api: &Api, filter: &LogFilter) -> u8 {
+    let path = logging::path(&api.config.data, &api.config.log);
+    let (keep, since) = (api.config.log.keep, filter.since.map(std::time::SystemTime::from));
+    let is_wanted = move |number: &u8| {
+        let changed =
+            std::fs::metadata(logging::older(&path, *number)).and_then(|it| it.modified());
+        changed.is_ok_and(|at| since.is_none_or(|since| at >= since))
+    };
+    let count = move || (1..=keep).take_while(is_wanted).last().unwrap_or(0);
+    tokio::task::spawn_blocking(count).await.unwrap_or(0)
+}
+
 async fn read(
+    api: &Api,
     mut log: RunLog,
     query: &ServerLogQuery,
     filter: &LogFilter,
@@ -126,17 +145,33 @@ async fn read(
         let start = query.offset.unwrap_or(0);
         return part(&mut log, start, limit, filter).await.map_err(unreadable);
     };
+    let LogPart { mut text, offset, size } = end(&mut log, filter, LOOKED_AT).await?;
+    // Where the file is new, they are in the one before it.
+    let (mut looked_at, mut older) = (size, query.older.unwrap_or(0));
+    let wanted = usize::try_from(lines).unwrap_or(usize::MAX);
+    while text.lines().count() < wanted && looked_at < LOOKED_AT && older < api.config.log.keep {
+        older += 1;
+        let Ok(mut log) = open(api, Some(older)).await else { break };
+        let before = end(&mut log, filter, LOOKED_AT - looked_at).await?;
+        looked_at += before.size;
+        text.insert_str(0, &before.text);
+    }
+    Ok(LogPart { text: last(&text, lines).to_owned(), offset, size })
+}
+
+/// As much of the end as that.
+async fn end(log: &mut RunLog, filter: &LogFilter, most: u64) -> Result<LogPart, ApiError> {
     let (_, size) = log.read(0, 0).await.map_err(unreadable)?;
-    let (mut offset, mut text) = (size.saturating_sub(LOOKED_AT), String::new());
+    let (mut offset, mut text) = (size.saturating_sub(most), String::new());
     while offset < size {
-        let next = part(&mut log, offset, PIECE, filter).await.map_err(unreadable)?;
+        let next = part(log, offset, PIECE, filter).await.map_err(unreadable)?;
         if next.offset == offset {
             break;
         }
         offset = next.offset;
         text += &next.text;
     }
-    Ok(LogPart { text: last(&text, lines).to_owned(), offset, size })
+    Ok(LogPart { text, offset, size })
 }
 
 /// Ends with a line.
@@ -185,8 +220,8 @@ fn follow(
         let mut offset = match known.or(query.offset) {
             Some(offset) => offset,
             None => {
-                let Ok(fresh) = open(&api).await else { return };
-                let Ok(first) = read(fresh, &query, &filter).await else { return };
+                let Ok(fresh) = open(&api, None).await else { return };
+                let Ok(first) = read(&api, fresh, &query, &filter).await else { return };
                 if let Some(event) = piece(&first) {
                     yield Ok(event);
                 }
@@ -212,7 +247,7 @@ fn follow(
                 () = tokio::time::sleep(ROTATED) => {}
                 () = &mut thrown_out => return,
             }
-            if let Ok(mut now) = open(&api).await
+            if let Ok(mut now) = open(&api, None).await
                 && let Ok((_, size)) = now.read(0, 0).await
                 && size < offset
             {

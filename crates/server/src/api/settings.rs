@@ -62,6 +62,7 @@ pub(crate) async fn set_all(
         resumes |= key == "queue_paused" && value == Value::Bool(false);
         settings = changed(&settings, &key, value)?;
     }
+    crate::idle::check_settings(&settings.idle)?;
     caller.ask(api, Input::Configure { by: caller.actor(), settings }).await?;
     if resumes {
         super::notices::resume_scheduling(api, caller).await?;
@@ -74,7 +75,7 @@ fn document(settings: &Settings) -> Value {
 }
 
 /// Settings that are lengths of time: people read and write `10s` and `5h`.
-const SPANS: [&str; 16] = [
+const SPANS: [&str; 21] = [
     "stop_grace",
     "min_run_before_preemption",
     "restart_cost.up_to_8_gpus",
@@ -91,13 +92,19 @@ const SPANS: [&str; 16] = [
     "lost_after",
     "history.keep",
     "notify.digest",
+    "idle.tell_after",
+    "idle.ask_after",
+    "idle.release_after",
+    "idle.longest_keep",
+    "guard.grace",
 ];
 
 /// Settings that are sizes in bytes: people write `20G`; `null` is no limit.
 const SIZES: [&str; 3] = ["limits.log_size", "limits.log_bytes_per_user", "history.log_bytes"];
 
 /// Settings that are lists: people write `nccl,cuda_oom`.
-const LISTS: [&str; 1] = ["retry_on"];
+const LISTS: [&str; 4] =
+    ["retry_on", "idle.exempt_users", "idle.exempt_projects", "idle.exempt_labels"];
 
 pub(crate) fn shown(settings: &Settings) -> Value {
     let mut whole = serde_json::to_value(settings).unwrap_or_default();

@@ -2,7 +2,7 @@
 
 use super::view::rfc3339;
 use danlu_core::WaitReason;
-use danlu_core::task::Outcome;
+use danlu_core::task::{Canceller, Outcome};
 use danlu_messages::{errors, reasons};
 
 pub(crate) fn waits(reason: &WaitReason) -> String {
@@ -12,7 +12,10 @@ pub(crate) fn waits(reason: &WaitReason) -> String {
 /// What is worth saying about an end beyond the name of the state.
 pub(crate) fn ended(outcome: &Outcome) -> Option<String> {
     match outcome {
-        Outcome::Succeeded | Outcome::Cancelled { .. } | Outcome::TimedOut => None,
+        Outcome::Cancelled { by: Canceller::IdleRule } => Some(danlu_messages::ends::idle().into()),
+        Outcome::Succeeded
+        | Outcome::Cancelled { by: Canceller::User(_) | Canceller::Daemon }
+        | Outcome::TimedOut => None,
         Outcome::Failed { exit } => Some(danlu_messages::ends::exit(exit)),
         Outcome::DependencyFailed { on } => Some(errors::dependency_failed(on)),
         Outcome::GaveUp { attempts } => Some(errors::gave_up(attempts)),

@@ -4,7 +4,7 @@ use super::body::{Json, with_whole_numbers};
 use super::caller::Caller;
 use super::encoding::{ContentNegotiation, EncodedBody};
 use super::submit::described;
-use super::{Api, ApiError, select, task_paths, usage, view};
+use super::{Api, ApiError, efficiency, select, task_paths, view};
 use crate::daemon::handle::Asked;
 use crate::read_model::ReadModel;
 use axum::body::Bytes;
@@ -79,7 +79,7 @@ pub(crate) async fn one_task(api: &Api, caller: &Caller, id: TaskId) -> Result<T
         if !caller.sees_inside(row) {
             details.runs.iter_mut().filter_map(|run| run.failure.as_mut()).for_each(hide_evidence);
         }
-        for (run, efficiency) in usage::efficiencies(api, &model, row).await {
+        for (run, efficiency) in efficiency::efficiencies(api, &model, row).await {
             let name = run.to_string();
             let view = details.runs.iter_mut().find(|view| view.run == name);
             view.into_iter().for_each(|view| view.efficiency = Some(efficiency.clone()));
@@ -136,7 +136,7 @@ pub(super) async fn act(
 pub(super) struct ActBody {
     /// For `move`: the place among one's own, 0 for the first.
     position: usize,
-    /// For `extend`: seconds.
+    /// For `extend` and `keep`: seconds.
     more: u64,
 }
 
@@ -328,6 +328,7 @@ pub(super) fn views_in(
         if !caller.sees_inside(task) {
             view.failure.iter_mut().for_each(hide_evidence);
         }
+        view.idle = api.idle.of_task(model, task);
         view
     };
     Ok(rows.map(view).collect())
@@ -380,6 +381,7 @@ fn input(
         ActName::Move => Input::Move { by, task, position },
         ActName::Requeue => Input::Requeue { by, task },
         ActName::Extend => Input::Extend { by, task, more },
+        ActName::Keep => Input::Keep { by, task, time: more },
         ActName::Remove => Input::Remove { by, task },
     }
 }

@@ -1,23 +1,18 @@
-//! The history of use of tasks, machines and GPUs; and what a run has made of what it held.
+//! The history of use of tasks, machines and GPUs.
 
 use super::body::Json;
 use super::caller::Caller;
 use super::filter::moment;
 use super::view::{ended_at, started_at};
-use super::{Api, ApiError};
+use super::{Api, ApiError, rfc3339};
 use crate::daemon::clock;
 use crate::read_model::ReadModel;
-use crate::usage::{
-    AskedFor, Card, Metric, RunSummary, SeriesPoint, Spread, Subject, SubjectSeries, card,
-};
+use crate::usage::{Metric, SeriesPoint, Spread, Subject, SubjectSeries};
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
-use danlu_core::{GpuId, Node, NodeId, Refusal, Run, RunId, Span, Task, TaskId, Time};
-use danlu_messages::efficiency::Advice;
+use danlu_core::{GpuId, Node, NodeId, Refusal, Run, TaskId, Time};
 use danlu_messages::errors;
-use danlu_wire::api::{
-    AdviceView, AttemptSpan, Document, Efficiency, GpuEfficiency, UsageHistory, UsageSeries,
-};
+use danlu_wire::api::{AttemptSpan, Document, UsageHistory, UsageSeries};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::sync::Arc;
@@ -178,8 +173,8 @@ fn range(query: &UsageQuery, from: Time, to: Time, now: Time) -> Result<(Time, T
     let (from, to) = (read(&query.from, from)?, read(&query.to, to)?);
     if from > to {
         return Err(ApiError::refused(
-            errors::not_a_moment(&query.from.clone().unwrap_or_default()),
-            errors::moment_examples(),
+            errors::range_ends_before_it_begins(&rfc3339(from), &rfc3339(to)),
+            errors::earlier_first(),
         ));
     }
     Ok((from, to))
@@ -220,7 +215,7 @@ fn label(model: &ReadModel, subjects: Vec<Subject>) -> Vec<Labelled> {
     labelled
 }
 
-fn natural(name: &str) -> (String, u32) {
+pub(super) fn natural(name: &str) -> (String, u32) {
     match name.rsplit_once(':') {
         Some((node, index)) => (node.to_owned(), index.parse().unwrap_or(u32::MAX)),
         None => (name.to_owned(), 0),
@@ -228,7 +223,7 @@ fn natural(name: &str) -> (String, u32) {
 }
 
 /// A card that is gone is called by its id.
-fn gpu_name(model: &ReadModel, gpu: &GpuId) -> (String, Option<u64>) {
+pub(super) fn gpu_name(model: &ReadModel, gpu: &GpuId) -> (String, Option<u64>) {
     let found = model.nodes.values().find_map(|node| {
         let gpu = node.gpus.iter().find(|one| one.id == *gpu)?;
         Some((format!("{}:{}", node.name, gpu.index), Some(gpu.memory >> 20)))
@@ -323,74 +318,5 @@ fn most(metric: Metric, gpu_memory: Option<u64>) -> Option<f64> {
         | Metric::Cores
         | Metric::Memory
         | Metric::Custom => None,
-    }
-}
-
-/// Of each run of a task that was measured.
-pub(crate) async fn efficiencies(
-    api: &Api,
-    model: &ReadModel,
-    task: &Task,
-) -> Vec<(RunId, Efficiency)> {
-    let runs: Vec<RunId> = model.runs_of(task.id).map(|run| run.id).collect();
-    let summaries = move |usage: &crate::usage::Usage| {
-        let found = runs.into_iter().filter_map(|run| Some((run, usage.summary(run)?)));
-        found.collect::<Vec<(RunId, RunSummary)>>()
-    };
-    let found = api.usage.ask(summaries).await.unwrap_or_default();
-    let view = |(id, summary): (RunId, RunSummary)| {
-        let run = model.runs.get(&id)?;
-        let card = card(&summary, &asked(model, task, run));
-        Some((id, efficiency(model, &summary, &card)))
-    };
-    found.into_iter().filter_map(view).collect()
-}
-
-fn asked(model: &ReadModel, task: &Task, run: &Run) -> AskedFor {
-    let request = &task.spec.request;
-    let held = run.parts.iter().flat_map(|part| &part.gpus);
-    let memory = |gpu: &GpuId| gpu_name(model, gpu).1.map_or(0, |mebibytes| mebibytes << 20);
-    let succeeded = run.is_ended() && super::view::exit_code(run) == Some(0);
-    let took = started_at(run).zip(ended_at(run)).filter(|_| succeeded);
-    AskedFor {
-        gpus: held.map(|gpu| (gpu.clone(), memory(gpu))).collect(),
-        shared: request.is_shared(),
-        cpus: request.cpus,
-        memory: request.memory,
-        time_limit: task.spec.time_limit,
-        took: took.map(|(from, to)| Span(u64::try_from(to.0 - from.0).unwrap_or(0))),
-    }
-}
-
-fn efficiency(model: &ReadModel, summary: &RunSummary, card: &Card) -> Efficiency {
-    let whole = |number: i64| u64::try_from(number).unwrap_or(0);
-    let percent = |number: i64| u32::try_from(number).unwrap_or(0);
-    let gpus = summary.gpus.iter().map(|(gpu, seen)| GpuEfficiency {
-        gpu: gpu_name(model, gpu).0,
-        utilization: seen.utilization.mean().map(percent),
-        utilization_peak: seen.utilization.mean().map(|_| percent(seen.utilization.peak)),
-        memory_peak: seen.memory.mean().map(|_| whole(seen.memory.peak) << 20),
-        idle_seconds: whole(seen.idle()) / 1_000,
-    });
-    let mut gpus: Vec<GpuEfficiency> = gpus.collect();
-    gpus.sort_by_key(|one| natural(&one.gpu));
-    let advice = |advice: &Advice| AdviceView {
-        kind: advice.name().to_owned(),
-        option: Some(advice.option()),
-        text: advice.words(),
-    };
-    Efficiency {
-        measured_seconds: whole(card.measured) / 1_000,
-        gpu_utilization: card.utilization.map(|(mean, _)| percent(mean)),
-        gpu_utilization_peak: card.utilization.map(|(_, peak)| percent(peak)),
-        gpu_memory_peak: card.gpu_memory.map(|mebibytes| whole(mebibytes) << 20),
-        gpu_seconds: whole(card.held) / 1_000,
-        gpu_idle_seconds: whole(card.idle) / 1_000,
-        cpu_millicores: card.cores.map(|(mean, _)| whole(mean)),
-        cpu_millicores_peak: card.cores.map(|(_, peak)| whole(peak)),
-        memory_peak: card.memory.map(|mebibytes| whole(mebibytes) << 20),
-        energy_joules: card.energy.map(|millijoules| whole(millijoules) / 1_000),
-        gpus,
-        advice: card.advice.iter().map(advice).collect(),
     }
 }

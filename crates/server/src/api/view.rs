@@ -5,8 +5,8 @@ use danlu_core::gpu::GpuCondition;
 use danlu_core::node::Link;
 use danlu_core::notify_rule::NotifyRule;
 use danlu_core::run::{Exit, PartState, RunPart, RunState, RunUsage};
-use danlu_core::task::{Outcome, TaskState};
-use danlu_core::{FailureClass, Node, Request, Run, Task, TaskId, Time, WaitReason};
+use danlu_core::task::{Canceller, Outcome, TaskState};
+use danlu_core::{FailureClass, GpuId, Node, NodeId, Request, Run, Task, TaskId, Time, WaitReason};
 use danlu_messages::machines::MachineProblem;
 use danlu_messages::{ends, errors};
 use danlu_wire::api::{
@@ -59,6 +59,11 @@ pub(crate) fn task(model: &ReadModel, task: &Task, wait: Option<WaitReason>) -> 
         labels: spec.labels.clone(),
         time_limit: task.time_limit().map(|span| span.0 / 1000),
         silent_paths: Vec::new(),
+        idle: None,
+        kept_until: run
+            .filter(|run| !run.is_ended())
+            .and_then(|run| run.idle.kept_until)
+            .map(rfc3339),
         details: None,
     }
 }
@@ -123,24 +128,47 @@ pub(crate) fn active_state(model: &ReadModel, id: TaskId) -> TaskStateName {
     }
 }
 
-pub(crate) fn gpus(model: &ReadModel, node: &Node) -> Vec<GpuView> {
-    let mut holders: BTreeMap<_, Vec<u64>> = BTreeMap::new();
-    let mut sharers = BTreeSet::new();
-    for run in model.active_runs() {
-        let part = run.part_on(node.id).filter(|part| !part.is_ended());
-        let task = model.tasks.get(&run.task);
-        let shares = task.is_some_and(|task| task.spec.request.is_shared());
-        for gpu in part.into_iter().flat_map(|part| &part.gpus) {
-            holders.entry(gpu).or_default().push(run.task.0);
-            if shares {
-                sharers.insert(gpu);
+/// Which tasks hold each GPU, and which GPUs are shared.
+#[derive(Default)]
+pub(crate) struct GpuHolders<'a> {
+    tasks: BTreeMap<(NodeId, &'a GpuId), Vec<u64>>,
+    shared: BTreeSet<(NodeId, &'a GpuId)>,
+}
+
+impl<'a> GpuHolders<'a> {
+    /// On all machines at once, for who looks at all of them.
+    pub(crate) fn of_all(model: &'a ReadModel) -> GpuHolders<'a> {
+        GpuHolders::on(model, |_| true)
+    }
+
+    fn on(model: &'a ReadModel, is_meant: impl Fn(NodeId) -> bool) -> GpuHolders<'a> {
+        let mut holders = GpuHolders::default();
+        for run in model.active_runs() {
+            let task = model.tasks.get(&run.task);
+            let shares = task.is_some_and(|task| task.spec.request.is_shared());
+            for part in run.parts.iter().filter(|part| is_meant(part.node) && !part.is_ended()) {
+                for gpu in part.gpus.iter().map(|gpu| (part.node, gpu)) {
+                    holders.tasks.entry(gpu).or_default().push(run.task.0);
+                    if shares {
+                        holders.shared.insert(gpu);
+                    }
+                }
             }
         }
+        holders
     }
+}
+
+pub(crate) fn gpus(model: &ReadModel, node: &Node) -> Vec<GpuView> {
+    gpus_of(model, node, &GpuHolders::on(model, |it| it == node.id))
+}
+
+pub(crate) fn gpus_of(model: &ReadModel, node: &Node, holders: &GpuHolders<'_>) -> Vec<GpuView> {
     let view = |gpu: &danlu_core::gpu::Gpu| {
-        let tasks = holders.get(&gpu.id).cloned().unwrap_or_default();
+        let place = (node.id, &gpu.id);
+        let tasks = holders.tasks.get(&place).cloned().unwrap_or_default();
         let rule = node.rule_of(gpu);
-        let several = sharers.contains(&gpu.id) || rule.slots() > 1;
+        let several = holders.shared.contains(&place) || rule.slots() > 1;
         let also_on = also_on(model, gpu, node);
         let state = match &gpu.condition {
             _ if rule.disabled == Some(true) => GpuStateName::Disabled,
@@ -169,6 +197,7 @@ pub(crate) fn gpus(model: &ReadModel, node: &Node) -> Vec<GpuView> {
             tasks,
             foreign: foreign(&gpu.condition),
             slots: rule.slots().into(),
+            idle: None,
             why: rule.quarantined,
             also_on,
         }
@@ -192,7 +221,8 @@ fn also_on(model: &ReadModel, gpu: &danlu_core::gpu::Gpu, node: &Node) -> Vec<St
 
 /// How many GPUs are in each state.
 pub(crate) fn gpu_states(model: &ReadModel) -> GpuCounts {
-    let gpus = model.nodes.values().flat_map(|node| gpus(model, node));
+    let holders = GpuHolders::of_all(model);
+    let gpus = model.nodes.values().flat_map(|node| gpus_of(model, node, &holders));
     gpus.map(|gpu| gpu.state).collect()
 }
 
@@ -389,7 +419,10 @@ fn failure(outcome: &Outcome, run: Option<&Run>) -> Option<Failure> {
         Some(failure_view(failure?, exit, &run.used))
     });
     match outcome {
-        Outcome::Succeeded | Outcome::Cancelled { .. } | Outcome::DependencyFailed { .. } => None,
+        Outcome::Cancelled { by: Canceller::IdleRule } => last,
+        Outcome::Succeeded
+        | Outcome::Cancelled { by: Canceller::User(_) | Canceller::Daemon }
+        | Outcome::DependencyFailed { .. } => None,
         Outcome::GaveUp { attempts } => Some(Failure {
             class: FailureClass::Killed.into(),
             evidence: Some(errors::gave_up(attempts)),
@@ -420,6 +453,7 @@ fn foreign(condition: &GpuCondition) -> Vec<ForeignView> {
         user: process.user.clone(),
         command: String::new(),
         memory: None,
+        stopped: false,
     };
     processes.iter().map(view).collect()
 }

@@ -226,6 +226,7 @@ impl Visible<'_> {
             | TaskDue { task }
             | TaskEdited { task, .. }
             | TaskExtended { task, .. }
+            | RunKept { task, .. }
             | TaskFinished { task, .. }
             | TaskRemoved { task, .. }
             | RunLaunched { task, .. }
@@ -234,6 +235,8 @@ impl Visible<'_> {
             PartStarted { run, .. }
             | RunPaused { run }
             | RunResumed { run }
+            | RunIdle { run, .. }
+            | RunUsedAgain { run }
             | RunStopping { run, .. }
             | PartEnded { run, .. } => self.run(run).then_some(event),
         }

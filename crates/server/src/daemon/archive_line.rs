@@ -3,6 +3,7 @@
 
 use crate::api::view;
 use crate::read_model::ReadModel;
+use danlu_core::idle::IdleTrail;
 use danlu_core::limits;
 use danlu_core::run::{Exit, PartState, RunPart, RunState, RunUsage};
 use danlu_core::state::Retired;
@@ -264,6 +265,7 @@ fn one_run(id: RunId, from: Time, to: Time, view: &TaskView) -> Run {
         state: RunState::Ended { exit, failure: None, at: to },
         peak_gpu_memory: None,
         used: RunUsage::default(),
+        idle: IdleTrail::default(),
     }
 }
 

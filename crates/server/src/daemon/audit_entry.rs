@@ -1,9 +1,11 @@
 //! The audit log entry for an input.
 
+use crate::api::rfc3339;
 use crate::daemon::handle::Asker;
 use crate::store::Deed;
+use danlu_core::idle::{IdleKind, IdleRung};
 use danlu_core::user::UserChange;
-use danlu_core::{Input, Reply, State, TaskId, UserId};
+use danlu_core::{Input, Reply, RunId, State, TaskId, Time, UserId};
 use danlu_messages::acts::Act;
 use std::collections::BTreeMap;
 
@@ -34,6 +36,21 @@ pub(crate) fn deed(state: &State, by: Asker, input: &Input) -> Option<Deed> {
         Input::Edit { task: id, .. } => task(Act::Edit, id),
         Input::Extend { task: id, more, .. } => {
             (Act::Extend, format!("task {id}"), format!("by {more}"))
+        }
+        Input::Keep { task: id, time, .. } => {
+            let run = state.tasks.get(id).and_then(|task| state.runs.get(&task.trail().last_run?));
+            let before = run.map_or(0, |run| run.idle.keeps);
+            (Act::Keep, format!("task {id}"), format!("for {time}, kept {before} times before"))
+        }
+        Input::NoteIdle { run, since, kind, rung } => {
+            let act = match rung {
+                IdleRung::Told => Act::TellOfIdle,
+                IdleRung::Asked => Act::AskAboutIdle,
+            };
+            (act, task_of(state, *run), idle_in_words(*run, *since, *kind))
+        }
+        Input::StopIdle { run, since, kind } => {
+            (Act::StopIdle, task_of(state, *run), idle_in_words(*run, *since, *kind))
         }
         Input::Move { task: id, position, .. } => {
             (Act::Move, format!("task {id}"), format!("to place {position}"))
@@ -77,6 +94,7 @@ pub(crate) fn deed(state: &State, by: Asker, input: &Input) -> Option<Deed> {
         }
         Input::Boot { .. }
         | Input::SkipIds { .. }
+        | Input::NoteUsed { .. }
         | Input::Node { .. }
         | Input::Recall(_)
         | Input::Schedule => {
@@ -84,6 +102,16 @@ pub(crate) fn deed(state: &State, by: Asker, input: &Input) -> Option<Deed> {
         }
     };
     Some(Deed { user: by.name, origin: by.origin, act, target, detail })
+}
+
+fn task_of(state: &State, run: RunId) -> String {
+    let task = state.runs.get(&run).map(|run| run.task);
+    task.map_or_else(|| format!("run {run}"), |task| format!("task {task}"))
+}
+
+/// The rule is the one of the settings.
+fn idle_in_words(run: RunId, since: Time, kind: IdleKind) -> String {
+    format!("run {run}, rule idle.act, {} since {}", kind.as_str(), rfc3339(since))
 }
 
 /// Which task it became.

@@ -24,8 +24,10 @@ pub(crate) fn start(data: &Path, config: &LogConfig) {
         file: None,
         written: 0,
     };
-    // systemd passes what is written to standard error on to the journal, which reads a priority before each line.
-    let has_journal = std::env::var_os("JOURNAL_STREAM").is_some();
+    let has_journal = std::env::var("JOURNAL_STREAM").is_ok_and(|stream| {
+        let facts = nix::sys::stat::fstat(io::stderr());
+        facts.is_ok_and(|facts| is_journal(&stream, facts.st_dev, facts.st_ino))
+    });
     let writer = LogWriter { file: Mutex::new(file), has_journal };
     let level = match config.level {
         LogLevel::Error => Level::ERROR,
@@ -46,6 +48,13 @@ pub(crate) fn start(data: &Path, config: &LogConfig) {
             tracing::subscriber::set_global_default(builder.event_format(JsonLines).finish())
         }
     };
+}
+
+/// systemd passes what is written to standard error on to the journal, which reads a priority before each line. The
+/// variable is inherited, also by who writes to a terminal or a file instead.
+fn is_journal(stream: &str, device: u64, file: u64) -> bool {
+    let numbers = stream.split_once(':').map(|(device, file)| (device.parse(), file.parse()));
+    numbers == Some((Ok(device), Ok(file)))
 }
 
 struct LogWriter {
@@ -138,7 +147,7 @@ impl LogFileWriter {
     }
 }
 
-fn older(path: &Path, number: u8) -> PathBuf {
+pub(crate) fn older(path: &Path, number: u8) -> PathBuf {
     let mut name = OsString::from(path);
     name.push(format!(".{number}"));
     PathBuf::from(name)
@@ -147,6 +156,13 @@ fn older(path: &Path, number: u8) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_the_stream_that_systemd_has_opened_is_the_journal() {
+        assert!(is_journal("8:1234", 8, 1234));
+        assert!(!is_journal("8:1234", 8, 1235));
+        assert!(!is_journal("8", 8, 1234) && !is_journal("", 0, 0));
+    }
 
     #[test]
     fn full_files_are_put_aside_and_few_are_kept() {

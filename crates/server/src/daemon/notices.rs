@@ -1,6 +1,8 @@
 //! Notices about the server itself, kept in the database until an administrator acknowledges them.
 
 use crate::api::view::rfc3339;
+use crate::daemon::clock;
+use crate::daemon::handle::Handle;
 use crate::store::restore_guard::Loss;
 use crate::store::{Deed, RecordChange, Store, StoreError};
 use arc_swap::ArcSwap;
@@ -8,6 +10,7 @@ use danlu_core::Time;
 use danlu_messages::acts::Act;
 use danlu_messages::server::daemon as msg;
 pub use danlu_wire::api::{Notice, NoticeKind};
+use std::path::Path;
 use std::sync::Arc;
 
 /// The kind of these records in the store.
@@ -72,20 +75,53 @@ pub(crate) fn record(what: NoticeKind, now: Time) -> (RecordChange, Deed) {
         NoticeKind::SchedulingPaused { .. } => "scheduling-paused",
         NoticeKind::MachineDistrusted { .. } => "machine-distrusted",
         NoticeKind::ChannelFailing { .. } => "channel-failing",
+        NoticeKind::FileSetAside { file, .. } => file,
+        NoticeKind::ExportFailing { .. } => "export-failing",
+        NoticeKind::ForeignProcess { .. } => "foreign-process",
         NoticeKind::Unknown => "unknown",
     };
-    let id = format!("{name}-{}", now.0);
+    let (id, target) = (format!("{name}-{}", now.0), name.to_owned());
     let notice = Notice { id: id.clone(), at: rfc3339(now), what };
     let (detail, _) = danlu_messages::Language::English.within(|| words(&notice));
-    let deed = Deed {
-        user: "danlu".into(),
-        origin: "automatic".into(),
-        act: Act::Note,
-        target: name.into(),
-        detail,
-    };
+    let deed =
+        Deed { user: "danlu".into(), origin: "automatic".into(), act: Act::Note, target, detail };
     let json = serde_json::to_string(&notice).unwrap_or_default();
     (RecordChange::Put { kind: KIND, id, json }, deed)
+}
+
+/// A file beside the database, and where it is now.
+pub(crate) fn file_set_aside(file: &Path, aside: &Path) -> NoticeKind {
+    let name = file.file_name().unwrap_or(file.as_os_str());
+    NoticeKind::FileSetAside {
+        file: name.to_string_lossy().into_owned(),
+        aside: aside.display().to_string(),
+    }
+}
+
+/// Puts one up, unless it is there already. Not waited for: the engine may be slow.
+pub(crate) fn raise(handle: &Handle, runtime: &tokio::runtime::Handle, what: NoticeKind) {
+    if handle.notices().all().iter().any(|notice| notice.what == what) {
+        return;
+    }
+    let (record, deed) = record(what, clock::now());
+    let handle = handle.clone();
+    runtime.spawn(async move { drop(handle.keep(vec![record], Some(deed)).await) });
+}
+
+/// Takes those away that are over by themselves.
+pub(crate) fn withdraw(
+    handle: &Handle,
+    runtime: &tokio::runtime::Handle,
+    is_over: impl Fn(&NoticeKind) -> bool,
+) {
+    let all = handle.notices().all();
+    let over = all.iter().filter(|notice| is_over(&notice.what));
+    let changes: Vec<RecordChange> =
+        over.map(|notice| RecordChange::Delete { kind: KIND, id: notice.id.clone() }).collect();
+    if !changes.is_empty() {
+        let handle = handle.clone();
+        runtime.spawn(async move { drop(handle.keep(changes, None).await) });
+    }
 }
 
 impl From<&Loss> for NoticeKind {
@@ -124,6 +160,16 @@ pub fn words(notice: &Notice) -> (String, String) {
         NoticeKind::ChannelFailing { channel } => {
             (msg::channel_failing(&channel, &at), msg::see_failed_messages().to_owned())
         }
+        NoticeKind::FileSetAside { file, aside } => {
+            (msg::file_set_aside(&file, &at, &aside), msg::delete_set_aside(&aside, &acknowledge))
+        }
+        NoticeKind::ExportFailing { target } => {
+            (msg::export_failing(&target, &at), msg::points_are_kept().to_owned())
+        }
+        NoticeKind::ForeignProcess { node, gpu, pid, user, task } => (
+            msg::foreign_process(&user, &pid, &gpu, &node, &task),
+            msg::end_it_or_ask(&acknowledge),
+        ),
         NoticeKind::Unknown => (
             msg::notice_id_of_at_is_of_a_kind_that_this_version(&notice.id, &at),
             msg::use_the_version_of_the_server_acknowledge(&acknowledge),

@@ -5,26 +5,32 @@ use crate::api::response_cache::ResponseCache;
 use crate::api::{self, Accounts, Api, ApiState, Streams};
 use crate::auth::Auth;
 use crate::daemon::backup;
+use crate::daemon::clock;
 use crate::daemon::config::{Config, ConfigError, Flags};
 use crate::daemon::data_directory::{self, DirectoryError};
 use crate::daemon::engine::Engine;
 use crate::daemon::handle::{AskError, Handle};
 use crate::daemon::logging;
+use crate::daemon::notices;
+use crate::daemon::secrets::Secrets;
 use crate::daemon::systemd;
 use crate::daemon::tls::{self, TlsError};
 use crate::fleet::logins::Logins;
 use crate::fleet::remote::Nodes;
 use crate::fleet::{Backends, LiveGpus, Local};
-use crate::notify::{Channels, Notifier, SecretError};
+use crate::idle::Idle;
+use crate::metrics::{InfluxTarget, Metrics};
+use crate::notify::{Notifier, SecretError};
+use crate::reports::Reports;
 use crate::store::disk::Disk;
 use crate::store::restore_guard;
 use crate::store::{EventReader, Store, StoreError};
-use crate::usage::Usage;
+use crate::usage::{self, Usage};
 use danlu_core::input::GpuChange;
 use danlu_core::{Actor, Input};
 use danlu_messages::errors;
 use danlu_node::gpu::{ProbeConfig, sim_load_wanted};
-use danlu_node::{AgentError, HostConfig, RunRoot, private};
+use danlu_node::{AgentError, Evictions, HostConfig, RunRoot, private};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use std::collections::BTreeMap;
 use std::fs;
@@ -62,7 +68,7 @@ pub enum ServeError {
     #[error(transparent)]
     Tls(#[from] TlsError),
     #[error(transparent)]
-    Notify(#[from] SecretError),
+    Secret(#[from] SecretError),
     #[error(transparent)]
     Ask(#[from] AskError),
 }
@@ -76,7 +82,7 @@ impl ServeError {
             ServeError::Agent(_) => errors::one_local_data_directory(),
             ServeError::Directory(error) => error.hint(),
             ServeError::Listen { .. } => errors::choose_listen_address(),
-            ServeError::Notify(_) => errors::correct_the_line(),
+            ServeError::Secret(_) => errors::correct_the_line(),
             ServeError::Tls(_) => errors::check_tls_files(),
             ServeError::Ask(_) => errors::see_the_message_above(),
         }
@@ -106,11 +112,12 @@ pub fn serve(flags: Flags, ready: impl FnOnce(&Ready)) -> Result<(), ServeError>
     let live = LiveGpus::default();
     let (usage, unwritten) = Usage::new(&config.data, &config.sampling);
     let local = Local::start(&config.node_name, &local_host(&config), live.clone(), usage.clone())?;
+    let evictions = local.evictions();
     allow_many_connections();
     let mut disk = Disk::of(&config.data, config.disk_reserve);
     let store = open_store(&config.data.join("danlu.db"), &mut disk)?;
-    let channels = Channels::open(&config.notify)?;
-    let events = store.event_reader();
+    let secrets = Secrets::open(&config)?;
+    let events = ([store.event_reader(), store.event_reader()], store.newest_event());
     let auth = Auth::load(&store, &config.auth)?;
     let logins = Logins::load(&store, &config.data)?;
     let seen = (live.clone(), usage.clone());
@@ -126,14 +133,29 @@ pub fn serve(flags: Flags, ready: impl FnOnce(&Ready)) -> Result<(), ServeError>
     let served = runtime.block_on(async {
         // Before readiness is announced, and a client could ask the server to stop.
         let mut signals = Signals::catch().map_err(file("catch signals for", &config.data))?;
+        if let Some(aside) = writer.set_aside() {
+            let what = notices::file_set_aside(&config.data.join(usage::FILE), aside);
+            let (record, deed) = notices::record(what, clock::now());
+            // Where nothing can be stored now, it is in the log.
+            let _ = handle.keep(vec![record], Some(deed)).await;
+        }
         add_local_node(&handle, &config.node_name).await?;
         hear_from_node(&handle, &config.node_name).await;
         configure_node(&handle, &config).await?;
         nodes.start(&handle);
         let followed = tokio::spawn(nodes.clone().follow_files(handle.clone(), config.clone()));
-        let notifier = Notifier::new(channels);
-        let parts =
-            ApiParts { live, usage, auth, nodes, logins, network: &network, notifier, events };
+        let parts = ApiParts {
+            live,
+            usage,
+            evictions,
+            auth,
+            nodes,
+            logins,
+            network: &network,
+            notifier: Notifier::new(secrets.channels),
+            metrics: (Metrics::new(secrets.metrics), secrets.influx),
+            events,
+        };
         let served = listen(&config, &handle, parts, &mut signals, ready).await;
         followed.abort();
         served
@@ -159,21 +181,26 @@ fn open_store(path: &Path, disk: &mut Disk) -> Result<Store, StoreError> {
 struct ApiParts<'a> {
     live: LiveGpus,
     usage: Usage,
+    evictions: Evictions,
     auth: Auth,
     nodes: Nodes,
     logins: Logins,
     network: &'a Network,
     notifier: Notifier,
-    events: EventReader,
+    metrics: (Metrics, Vec<InfluxTarget>),
+    /// For those who follow what happens, and the number of the newest event before the engine has begun.
+    events: ([EventReader; 2], i64),
 }
 
 async fn listen(
     config: &Config,
     handle: &Handle,
-    ApiParts { live, usage, auth, nodes, logins, network, notifier, events }: ApiParts<'_>,
+    parts: ApiParts<'_>,
     signals: &mut Signals,
     ready: impl FnOnce(&Ready),
 ) -> Result<(), ServeError> {
+    let ApiParts { live, usage, evictions, auth, nodes, logins, .. } = parts;
+    let ApiParts { network, notifier, metrics: (metrics, influx), events, .. } = parts;
     let (stop, mut stopped) = mpsc::channel(1);
     let files = RunRoot::open(&config.data.join("node")).map_err(AgentError::from)?;
     let own_uid = nix::unistd::geteuid().as_raw();
@@ -186,6 +213,9 @@ async fn listen(
         config: config.clone(),
         live,
         usage,
+        reports: Reports::new(&config.data, &config.reports),
+        idle: Idle::default(),
+        evictions,
         accounts: Accounts::default(),
         auth,
         connection_limits: ConnectionLimits::new(config),
@@ -195,8 +225,15 @@ async fn listen(
         stop,
         own_uid,
         notifier: notifier.clone(),
+        metrics,
     });
-    let telling = notifier.start(&api, &config.data, events);
+    api.count_if(config.counts());
+    api.metrics.influx().configure(&api, &config.data, influx);
+    let ([events, ends], newest) = events;
+    let telling = notifier.start(&api, &config.data, (events, newest));
+    let booking = api.reports.start(&api, ends);
+    let watching_idle = api.idle.start(&api);
+    let guarding = tokio::spawn(crate::guard::watch(api.clone()));
     let tidying = tokio::spawn(crate::daemon::retention::keep_in_bounds(api.clone()));
     let watching = tokio::spawn(api::watch_accounts(api.clone()));
     let socket = bind_socket(&config.socket, own_uid == 0)?;
@@ -243,6 +280,7 @@ async fn listen(
     }
     systemd::notify("STOPPING=1");
     tidying.abort();
+    guarding.abort();
     watching.abort();
     // Requests in progress are answered; followed logs and waits do not delay the end.
     drop(end);
@@ -250,9 +288,14 @@ async fn listen(
         tokio::time::timeout(LAST_ANSWERS, async { while servers.join_next().await.is_some() {} })
             .await;
     servers.shutdown().await;
+    api.metrics.influx().stop();
+    api.idle.stop();
+    let _ = watching_idle.map(JoinHandle::join);
     notifier.stop();
     // What is under way is sent again by the next server.
     let _ = telling.map(JoinHandle::join);
+    api.reports.stop();
+    let _ = booking.map(JoinHandle::join);
     Ok(())
 }
 
@@ -280,12 +323,16 @@ async fn reload(config: &Config, api: &Api) {
             return warn!(%cause, "the configuration is not taken over; nothing changes");
         }
     };
-    match Channels::open(&newer.notify) {
-        Ok(channels) => api.notifier.configure(channels).await,
+    match Secrets::open(&newer) {
+        Ok(secrets) => {
+            api.reports.set(&newer.reports);
+            api.take_over(secrets).await;
+        }
         Err(cause) => {
             return warn!(%cause, "the configuration is not taken over; nothing changes");
         }
     }
+    api.count_if(newer.counts());
     api.set_limits(&newer.limits);
     api.set_sampling(&newer.sampling);
     api.nodes.apply(&api.handle, &newer).await;

@@ -7,7 +7,7 @@ use crate::daemon::handle::Handle;
 use crate::usage::{SampleSource, Usage};
 use danlu_core::run::{Ending, Exit};
 use danlu_core::{Input, NodeId, NodeMessage, RunId, SessionId};
-use danlu_node::{AgentError, Host, HostConfig};
+use danlu_node::{AgentError, Evictions, Host, HostConfig};
 use danlu_wire::gpu::GpuDetails;
 use danlu_wire::samples::Samples;
 use danlu_wire::{FromAgent, Hello, ToAgent};
@@ -55,6 +55,11 @@ impl Local {
     pub fn attach(&self, handle: &Handle) {
         // Attached once, when the engine starts.
         let _ = self.sink.handle.set(handle.clone());
+    }
+
+    /// To end foreign processes on this machine.
+    pub fn evictions(&self) -> Evictions {
+        self.host.evictions()
     }
 
     pub(super) fn name(&self) -> &str {

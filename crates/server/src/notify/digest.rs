@@ -82,14 +82,19 @@ impl Collected {
                 TaskNews::Ended => task.state.as_str(),
                 TaskNews::Started => "started",
                 TaskNews::Requeued { .. } => "requeued",
-                TaskNews::Lost { .. } | TaskNews::Expiring { .. } | TaskNews::InDoubt => "other",
+                TaskNews::Lost { .. }
+                | TaskNews::Expiring { .. }
+                | TaskNews::InDoubt
+                | TaskNews::Idle { .. } => "other",
             },
             Matter::Digest(_)
+            | Matter::Monthly(_)
             | Matter::Announcement { .. }
             | Matter::GpuQuarantined { .. }
             | Matter::NodeLost { .. }
             | Matter::Quota { .. }
             | Matter::GpusFree { .. }
+            | Matter::ForeignProcess { .. }
             | Matter::Dropped { .. }
             | Matter::Test { .. } => "other",
         };

@@ -1,9 +1,11 @@
 //! A message as JSON: the body of webhooks and what command hooks read.
 
 use super::letter::{Letter, Matter, TaskFacts, TaskNews};
-use super::render::{Rendered, evidence};
+use super::render::Rendered;
+use super::task_words::evidence;
 use crate::api::rfc3339;
 use danlu_core::run::Exit;
+use danlu_wire::api::Efficiency;
 use serde_json::{Value, json};
 
 /// Everything that a program may rely on is described in the guide.
@@ -12,6 +14,7 @@ pub(crate) fn document(
     letter: &Letter,
     rendered: &Rendered,
     last_lines: &[String],
+    efficiency: Option<&Efficiency>,
 ) -> Value {
     let mut whole = json!({
         "v": 1,
@@ -26,12 +29,22 @@ pub(crate) fn document(
     match &letter.matter {
         Matter::Task { news, task } => {
             whole["task"] = task_document(task);
+            if let Some(seen) = efficiency.filter(|_| *news == TaskNews::Ended) {
+                whole["efficiency"] = json!(seen);
+            }
             match news {
                 TaskNews::Expiring { ends_at } => whole["ends_at"] = json!(rfc3339(*ends_at)),
                 TaskNews::Requeued { why } => whole["why"] = json!(why),
                 TaskNews::Lost { node } => whole["node"] = json!(node),
                 TaskNews::Ended if !last_lines.is_empty() => {
                     whole["last_lines"] = json!(last_lines);
+                }
+                TaskNews::Idle { since, kind, stops } => {
+                    whole["idle"] = json!({ "since": rfc3339(*since), "kind": kind.as_str() });
+                    if let Some(stop) = stops {
+                        let act = if stop.requeue { "requeue" } else { "release" };
+                        whole["stops"] = json!({ "at": rfc3339(stop.at), "act": act });
+                    }
                 }
                 TaskNews::Ended | TaskNews::Started | TaskNews::InDoubt => {}
             }
@@ -58,6 +71,14 @@ pub(crate) fn document(
             let each = free.iter().map(|(node, gpus)| json!({ "node": node, "gpu_ids": gpus }));
             whole["free"] = each.collect();
         }
+        Matter::Monthly(facts) => whole["month"] = json!(facts),
+        Matter::ForeignProcess { facts, yours } => {
+            whole["gpu"] = json!({ "node": facts.node, "index": facts.gpu });
+            whole["process"] =
+                json!({ "pid": facts.pid, "user": facts.user, "command": facts.command });
+            whole["allocated_to"] = json!(facts.task);
+            whole["yours"] = json!(yours);
+        }
         Matter::Announcement { text } => whole["announcement"] = json!(text),
         Matter::Dropped { count } => whole["dropped"] = json!(count),
         Matter::Test { .. } => {}
@@ -66,10 +87,7 @@ pub(crate) fn document(
 }
 
 fn task_document(task: &TaskFacts) -> Value {
-    let code = match task.exit {
-        Some(Exit::Code(code)) => Some(code),
-        _ => None,
-    };
+    let code = task.exit.as_ref().and_then(Exit::code);
     let failure = task
         .failure
         .as_ref()

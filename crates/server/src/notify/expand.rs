@@ -1,12 +1,15 @@
 //! What an event means for people: who is sent which message. Pure.
 
-use super::letter::{Letter, Matter, RequeuedFor, TaskFacts, TaskNews, state_of};
+use super::letter::{IdleStop, Letter, Matter, RequeuedFor, TaskFacts, TaskNews, state_of};
 use super::recipients::{self, KnownChannels, Occasion, Recipient};
+use super::tidings::Tidings;
 use crate::read_model::ReadModel;
 use crate::store::StoredEvent;
 use danlu_core::event::RequeueReason;
+use danlu_core::idle::{IdleKind, IdleRung};
+use danlu_core::node::Link;
 use danlu_core::task::{Canceller, Outcome};
-use danlu_core::{Event, NodeId, Run, RunId, Task, TaskId, Time, User, UserId};
+use danlu_core::{GpuId, Node, NodeId, Run, RunId, Task, TaskId, Time, User, UserId};
 use danlu_wire::api::Notify;
 
 /// A message and whom it is for. `cause` is the same however often it is made: it becomes part of the message's id.
@@ -26,123 +29,54 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) announced: &'a str,
 }
 
-/// Whether anybody could want to hear of it.
-pub(crate) fn is_of_interest(event: &Event) -> bool {
-    use Event::*;
-    match event {
-        PartStarted { .. }
-        | TaskFinished { .. }
-        | TaskRequeued { .. }
-        | TaskInDoubt { .. }
-        | SettingsChanged
-        | GpuQuarantined { .. }
-        | RunEnded { .. } => true,
-        Booted { .. }
-        | UserAdded { .. }
-        | UserChanged { .. }
-        | ProjectCharged { .. }
-        | IdsSkipped
-        | TaskSubmitted { .. }
-        | TasksSubmitted { .. }
-        | TaskHeld { .. }
-        | TaskReleased { .. }
-        | TaskUnblocked { .. }
-        | TaskRetried { .. }
-        | TaskDue { .. }
-        | TaskEdited { .. }
-        | TaskExtended { .. }
-        | TasksMoved { .. }
-        | TaskRemoved { .. }
-        | TasksRetired { .. }
-        | TaskRecalled { .. }
-        | RunLaunched { .. }
-        | RunPaused { .. }
-        | RunResumed { .. }
-        | RunStopping { .. }
-        | PartEnded { .. }
-        | LogDropped { .. }
-        | NodeAdded { .. }
-        | NodeRemoved { .. }
-        | NodeConnected { .. }
-        | NodeReady { .. }
-        | NodeHasStrays { .. }
-        // Told of when it has lasted: see `lost_nodes`.
-        | NodeLost { .. }
-        | NodeUnfit { .. }
-        | NodeFit { .. }
-        | NodeHasUnknownRuns { .. }
-        | UnknownRunsStopping { .. }
-        | UnknownRunsEnded { .. }
-        | NodeResourcesChanged { .. }
-        | NodeLabelsChanged { .. }
-        | RunsDeclaredLost { .. }
-        | NodeDraining { .. }
-        | NodeUndrained { .. }
-        | GpusChanged { .. }
-        | DecisionRejected { .. }
-        | LateMessageIgnored { .. } => false,
-    }
-}
-
-/// The tasks that the event is about, if it is of interest.
-pub(crate) fn tasks_of(event: &Event) -> Option<TaskId> {
-    match event {
-        Event::TaskFinished { task, .. }
-        | Event::TaskRequeued { task, .. }
-        | Event::TaskInDoubt { task, .. } => Some(*task),
-        _ => None,
-    }
-}
-
 pub(crate) fn expand(stored: &StoredEvent, around: &Surroundings<'_>) -> Vec<Addressed> {
     let StoredEvent { number, at, event } = stored;
     let cause = number.to_string();
-    match event {
-        Event::PartStarted { run, node } => around.started(&cause, *at, *run, *node),
-        Event::TaskFinished { task, outcome } => around.finished(&cause, *at, *task, outcome),
-        Event::TaskRequeued { task, why } => {
+    match Tidings::of(event) {
+        Tidings::Started { run, node } => around.started(&cause, *at, run, node),
+        Tidings::Finished { task, outcome } => around.finished(&cause, *at, task, outcome),
+        Tidings::Requeued { task, why } => {
             let why = match why {
                 RequeueReason::Failed => RequeuedFor::Failure,
                 RequeueReason::Lost => RequeuedFor::Loss,
                 RequeueReason::Preempted => RequeuedFor::Preemption,
                 RequeueReason::Asked => RequeuedFor::Request,
+                RequeueReason::Idle => RequeuedFor::Idle,
                 // Nothing has happened to it.
                 RequeueReason::NeverStarted | RequeueReason::NodeUnfit => return Vec::new(),
             };
-            let news = TaskNews::Requeued { why };
-            around.task(&cause, *at, *task, Occasion::Warning, news)
-        }
-        Event::TaskInDoubt { task, .. } => {
-            around.task(&cause, *at, *task, Occasion::Trouble, TaskNews::InDoubt)
-        }
-        Event::SettingsChanged => around.announcement(&cause, *at),
-        Event::GpuQuarantined { node, gpu, why, owners } => {
-            let Some(node) = around.model.nodes.get(node) else { return Vec::new() };
-            let found = node.gpus.iter().find(|it| it.id == *gpu);
-            let holders = around
-                .model
-                .active_runs()
-                .filter(|run| run.part_on(node.id).is_some_and(|part| part.gpus.contains(gpu)));
-            let matter = Matter::GpuQuarantined {
-                node: node.name.clone(),
-                gpu: found.map_or(0, |gpu| gpu.index),
-                model: found.map_or_else(String::new, |gpu| gpu.model.clone()),
-                why: why.clone(),
-                tasks: holders.map(|run| run.task.0).collect(),
+            // That somebody has stopped it is for whoever hears of it at all.
+            let occasion = match why {
+                RequeuedFor::Idle => Occasion::Trouble,
+                RequeuedFor::Failure
+                | RequeuedFor::Loss
+                | RequeuedFor::Preemption
+                | RequeuedFor::Request => Occasion::Warning,
             };
-            let mut to = around.admins();
-            for owner in owners {
-                to.extend(around.person(*owner, |wanted| wanted.trouble));
-            }
-            addressed(&cause, to, &Letter { at: *at, matter })
+            around.task(&cause, *at, task, occasion, TaskNews::Requeued { why })
         }
-        Event::RunEnded { owner, .. } => around.quota(*at, *owner),
-        _ => Vec::new(),
+        Tidings::InDoubt { task } => {
+            around.task(&cause, *at, task, Occasion::Trouble, TaskNews::InDoubt)
+        }
+        Tidings::Idle { run, rung, kind, since } => {
+            around.idle(&cause, *at, run, (rung, kind, since))
+        }
+        Tidings::Settings => around.announcement(&cause, *at),
+        Tidings::Quarantined { node, gpu, why, owners } => {
+            around.quarantined(&cause, *at, (node, gpu), why, owners)
+        }
+        Tidings::RunEnded { owner } => around.quota(*at, owner),
+        // Told of when it has lasted, or when its time has come.
+        Tidings::NodeLost { .. }
+        | Tidings::NodeBack { .. }
+        | Tidings::LimitChanged { .. }
+        | Tidings::Nothing => Vec::new(),
     }
 }
 
 fn addressed(cause: &str, mut to: Vec<Recipient>, letter: &Letter) -> Vec<Addressed> {
-    to.sort();
+    // A channel that several people have is told once.
+    to.sort_by(|one, other| (&one.target, one).cmp(&(&other.target, other)));
     to.dedup_by(|one, other| one.target == other.target);
     let each = |to| Addressed { cause: cause.to_owned(), to, letter: letter.clone() };
     to.into_iter().map(each).collect()
@@ -196,6 +130,23 @@ impl Surroundings<'_> {
         self.told(cause, at, task, run, occasion, news)
     }
 
+    fn idle(
+        &self,
+        cause: &str,
+        at: Time,
+        run: RunId,
+        (rung, kind, since): (IdleRung, IdleKind, Time),
+    ) -> Vec<Addressed> {
+        let Some(run) = self.model.runs.get(&run) else { return Vec::new() };
+        let settings = &self.model.ledger.settings.idle;
+        let stop = settings.stopped_after().filter(|_| rung == IdleRung::Asked);
+        let stops = stop.map(|(after, requeue)| IdleStop {
+            at: at + after.saturating_sub(settings.ask_after),
+            requeue,
+        });
+        self.task(cause, at, run.task, Occasion::Trouble, TaskNews::Idle { since, kind, stops })
+    }
+
     fn last_run(&self, task: &Task) -> Option<&Run> {
         self.model.runs.get(&task.trail().last_run?).map(|run| &**run)
     }
@@ -217,6 +168,32 @@ impl Surroundings<'_> {
         }
         let facts = Box::new(TaskFacts::of(self.model, task, run));
         addressed(cause, to, &Letter { at, matter: Matter::Task { news, task: facts } })
+    }
+
+    fn quarantined(
+        &self,
+        cause: &str,
+        at: Time,
+        (node, gpu): (NodeId, &GpuId),
+        why: &str,
+        owners: &[UserId],
+    ) -> Vec<Addressed> {
+        let Some(node) = self.model.nodes.get(&node) else { return Vec::new() };
+        let found = node.gpus.iter().find(|it| it.id == *gpu);
+        let holds = |run: &&Run| run.part_on(node.id).is_some_and(|part| part.gpus.contains(gpu));
+        let holders = self.model.active_runs().filter(holds);
+        let matter = Matter::GpuQuarantined {
+            node: node.name.clone(),
+            gpu: found.map_or(0, |gpu| gpu.index),
+            model: found.map_or_else(String::new, |gpu| gpu.model.clone()),
+            why: why.to_owned(),
+            tasks: holders.map(|run| run.task.0).collect(),
+        };
+        let mut to = self.admins();
+        for owner in owners {
+            to.extend(self.person(*owner, |wanted| wanted.trouble));
+        }
+        addressed(cause, to, &Letter { at, matter })
     }
 
     /// Those who may not come in are told nothing.
@@ -252,34 +229,63 @@ impl Surroundings<'_> {
         let quota = &self.model.ledger.settings.quota;
         let Some(most) = quota.of_user(&user.name).gpu_hours else { return Vec::new() };
         let used = user.spent.micros / 3_600_000_000;
-        let period = at.0 / i64::try_from(quota.period.0.max(1)).unwrap_or(i64::MAX);
-        if used < most
-            || user.spent.at.0 / i64::try_from(quota.period.0.max(1)).unwrap_or(i64::MAX) != period
-        {
+        let period_of = |at: Time| at.0 / i64::try_from(quota.period.0.max(1)).unwrap_or(i64::MAX);
+        let period = period_of(at);
+        if used < most || period_of(user.spent.at) != period {
             return Vec::new();
         }
         let to = self.person(owner, |wanted| wanted.trouble);
         let matter = Matter::Quota { used, most };
-        addressed(&format!("quota.{owner}.{period}"), to, &Letter { at, matter })
+        addressed(&format!("{QUOTA}{owner}.{period}"), to, &Letter { at, matter })
     }
 
-    /// A machine that is still away: its owners and the administrators.
-    pub(crate) fn lost_node(&self, cause: &str, at: Time, node: NodeId) -> Vec<Addressed> {
-        let Some(node) = self.model.nodes.get(&node) else { return Vec::new() };
-        if node.is_ready() {
-            return Vec::new();
-        }
-        let here = |run: &&Run| run.part_on(node.id).is_some_and(|part| !part.is_ended());
+    /// Those whose tasks are on it, and the administrators.
+    pub(crate) fn lost_node(&self, absence: &Absence) -> Vec<Addressed> {
+        let Absence { node, name, since } = absence;
+        let here = |run: &&Run| run.part_on(*node).is_some_and(|part| !part.is_ended());
         let tasks: Vec<TaskId> =
             self.model.active_runs().filter(here).map(|run| run.task).collect();
+        let (cause, at) = (absence.cause(), *since);
         let mut all = Vec::new();
         for task in &tasks {
-            let news = TaskNews::Lost { node: node.name.clone() };
+            let news = TaskNews::Lost { node: name.clone() };
             all.extend(self.task(&format!("{cause}.{task}"), at, *task, Occasion::Warning, news));
         }
         let tasks = tasks.iter().map(|task| task.0).collect();
-        let matter = Matter::NodeLost { node: node.name.clone(), tasks };
-        all.extend(addressed(cause, self.admins(), &Letter { at, matter }));
+        let matter = Matter::NodeLost { node: name.clone(), tasks };
+        all.extend(addressed(&cause, self.admins(), &Letter { at, matter }));
         all
     }
 }
+
+/// A machine that cannot be reached.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Absence {
+    pub(crate) node: NodeId,
+    name: String,
+    since: Time,
+}
+
+impl Absence {
+    pub(crate) fn of(node: &Node) -> Option<Absence> {
+        match node.link {
+            Link::Down { since } => Some(Absence { node: node.id, name: node.name.clone(), since }),
+            Link::Unverified { .. } | Link::Ready { .. } => None,
+        }
+    }
+
+    /// The same over restarts of the server.
+    pub(crate) fn cause(&self) -> String {
+        format!("lost.{}.{}", self.node, self.since.0)
+    }
+}
+
+const QUOTA: &str = "quota.";
+
+/// Whether what has this cause is told once, however often an event brings it about.
+pub(crate) fn is_once(cause: &str) -> bool {
+    cause.starts_with(QUOTA)
+}
+
+#[cfg(test)]
+mod tests;

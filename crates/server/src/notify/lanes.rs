@@ -29,6 +29,8 @@ struct Lane {
 pub(crate) struct Lanes {
     lanes: BTreeMap<String, Lane>,
     count: usize,
+    /// Failures since the last success, of the ways that have any.
+    failures: BTreeMap<String, u32>,
 }
 
 /// To one mail server at once.
@@ -37,6 +39,8 @@ const FIRST_PAUSE: Span = Span::from_secs(10);
 const LONGEST_PAUSE: Span = Span::from_secs(3_600);
 /// Then it is given up.
 const PATIENCE: Span = Span::from_secs(3 * 86_400);
+/// One failure may be of the message, and not of the target.
+const OUTAGE: u32 = 2;
 
 /// After so many failures in a row.
 pub(crate) fn pause(failures: u32) -> Span {
@@ -46,6 +50,11 @@ pub(crate) fn pause(failures: u32) -> Span {
 
 fn is_mail(target: &str) -> bool {
     target.starts_with("email:")
+}
+
+/// What targets have in common: all mail goes through one server.
+fn way(target: &str) -> &str {
+    if is_mail(target) { crate::daemon::config::EMAIL } else { target }
 }
 
 impl Lanes {
@@ -104,18 +113,53 @@ impl Lanes {
         self.lanes.iter().filter(flying).count()
     }
 
-    /// Delivered, refused for good or dropped.
-    pub(crate) fn remove(&mut self, number: i64, delivered: bool) {
-        for lane in self.lanes.values_mut() {
-            if lane.waiting.remove(&number).is_some() {
-                self.count -= 1;
-                lane.in_flight.take_if(|flying| *flying == number);
-                if delivered {
-                    (lane.failures, lane.rests_until) = (0, None);
-                }
+    /// Refused for good, given up or dropped.
+    pub(crate) fn remove(&mut self, number: i64) {
+        self.take_out(number);
+        self.drop_empty();
+    }
+
+    fn drop_empty(&mut self) {
+        self.lanes.retain(|_, lane| !lane.waiting.is_empty() || lane.failures > 0);
+    }
+
+    fn take_out(&mut self, number: i64) -> Option<String> {
+        let has = |(_, lane): &(&String, &mut Lane)| lane.waiting.contains_key(&number);
+        let (target, lane) = self.lanes.iter_mut().find(has)?;
+        lane.waiting.remove(&number);
+        lane.in_flight.take_if(|flying| *flying == number);
+        self.count -= 1;
+        Some(target.clone())
+    }
+
+    /// It has arrived. After an outage nothing waits for the pauses that came of it.
+    pub(crate) fn delivered(&mut self, number: i64, now: Time) {
+        let Some(target) = self.take_out(number) else { return };
+        if self.failures.remove(way(&target)).is_some_and(|failures| failures >= OUTAGE) {
+            self.recovered(&target, now);
+        }
+        if let Some(lane) = self.lanes.get_mut(&target) {
+            (lane.failures, lane.rests_until) = (0, None);
+        }
+        self.drop_empty();
+    }
+
+    /// The target can be reached again, and all that is reached the same way.
+    pub(crate) fn recovered(&mut self, target: &str, now: Time) {
+        let recovered = way(target);
+        self.failures.remove(recovered);
+        for (_, lane) in self.lanes.iter_mut().filter(|(target, _)| way(target) == recovered) {
+            (lane.failures, lane.rests_until) = (0, None);
+            for waiting in lane.waiting.values_mut() {
+                waiting.due = waiting.due.min(now);
             }
         }
-        self.lanes.retain(|_, lane| !lane.waiting.is_empty() || lane.failures > 0);
+    }
+
+    /// The channels are others now.
+    pub(crate) fn all_recovered(&mut self, now: Time) {
+        let targets: Vec<String> = self.lanes.keys().cloned().collect();
+        targets.iter().for_each(|target| self.recovered(target, now));
     }
 
     /// It could not be delivered now. When it is tried again; `None`: it is given up.
@@ -125,7 +169,10 @@ impl Lanes {
         now: Time,
         asked: Option<Span>,
     ) -> Option<Waiting> {
-        let lane = self.lanes.values_mut().find(|lane| lane.waiting.contains_key(&number))?;
+        let has = |(_, lane): &(&String, &mut Lane)| lane.waiting.contains_key(&number);
+        let (target, lane) = self.lanes.iter_mut().find(has)?;
+        let failures = self.failures.entry(way(target).to_owned()).or_default();
+        *failures = failures.saturating_add(1);
         lane.in_flight = None;
         lane.failures = lane.failures.saturating_add(1);
         // No server makes people wait for ever.
@@ -177,7 +224,7 @@ mod tests {
             lanes.add(number, waiting(target, "7"));
         }
         assert_eq!(lanes.start(Time(0)), [1, 3]);
-        lanes.remove(3, true);
+        lanes.delivered(3, Time(0));
         assert_eq!(lanes.start(Time(0)), [4], "the first of a is still under way");
     }
 
@@ -198,7 +245,7 @@ mod tests {
         assert_eq!(lanes.start(Time(30_000)), [1]);
         lanes.failed(1, Time(30_000), Some(Span::from_secs(5)));
         assert_eq!(lanes.start(Time(35_000)), [3], "not 2, which comes after 1");
-        lanes.remove(3, true);
+        lanes.remove(3);
         assert!(lanes.start(Time(35_000)).is_empty());
         assert_eq!(lanes.wake_at(), Some(Time(70_000)), "after its third failure");
     }
@@ -213,6 +260,63 @@ mod tests {
         lanes.add(1, waiting("a", "7"));
         assert_eq!(lanes.start(Time(0)), [1]);
         assert!(lanes.failed(1, Time(3 * 86_400_000), None).is_none(), "three days are enough");
+    }
+
+    /// Fails at each of these seconds, when it is due.
+    fn fail(lanes: &mut Lanes, number: i64, seconds: &[i64]) {
+        for at in seconds.iter().map(|second| Time(second * 1_000)) {
+            assert_eq!(lanes.start(at), [number], "at {at:?}");
+            assert!(lanes.failed(number, at, None).is_some());
+        }
+    }
+
+    #[test]
+    fn after_an_outage_nothing_waits_for_old_pauses() {
+        let mut lanes = Lanes::default();
+        lanes.add(1, waiting("a", "7"));
+        fail(&mut lanes, 1, &[0, 10, 30, 70]);
+        lanes.add(2, waiting("a", "8"));
+        assert_eq!(lanes.wake_at(), Some(Time(150_000)), "the target rests");
+        lanes.recovered("a", Time(80_000));
+        assert_eq!(lanes.start(Time(80_000)), [1], "somebody has seen that it works");
+        lanes.failed(1, Time(80_000), None);
+        assert_eq!(lanes.start(Time(240_000)), [1]);
+        lanes.failed(1, Time(240_000), Some(Span::from_secs(1)));
+        assert_eq!(lanes.start(Time(241_000)), [2], "the first is due in five minutes");
+        lanes.delivered(2, Time(242_000));
+        assert_eq!(lanes.start(Time(242_000)), [1], "not later");
+    }
+
+    #[test]
+    fn a_message_that_alone_fails_is_not_hurried() {
+        let mut lanes = Lanes::default();
+        lanes.add(1, waiting("a", "7"));
+        fail(&mut lanes, 1, &[0]);
+        lanes.add(2, waiting("a", "8"));
+        lanes.failed(1, Time(0), None);
+        lanes.delivered(2, Time(5_000));
+        assert_eq!(lanes.start(Time(5_000)), [1], "two failures in a row look like an outage");
+        lanes.failed(1, Time(5_000), None);
+        lanes.add(3, waiting("a", "8"));
+        lanes.delivered(3, Time(20_000));
+        assert!(lanes.start(Time(20_000)).is_empty(), "all others arrive");
+        assert_eq!(lanes.wake_at(), Some(Time(45_000)));
+    }
+
+    #[test]
+    fn one_mail_that_arrives_shows_that_the_server_is_back() {
+        let mut lanes = Lanes::default();
+        for (number, target) in [(1, "email:a@x.org"), (2, "email:b@x.org"), (3, "ops")] {
+            lanes.add(number, waiting(target, "7"));
+        }
+        assert_eq!(lanes.start(Time(0)), [1, 2, 3]);
+        for number in [1, 2, 3] {
+            lanes.failed(number, Time(0), Some(Span::from_secs(100)));
+        }
+        lanes.add(4, waiting("email:c@x.org", "9"));
+        assert_eq!(lanes.start(Time(1_000)), [4]);
+        lanes.delivered(4, Time(1_000));
+        assert_eq!(lanes.start(Time(1_000)), [1, 2], "but nothing is known of another channel");
     }
 
     #[test]

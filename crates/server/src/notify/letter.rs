@@ -1,8 +1,10 @@
 //! What a message says, as values: stored in the outbox and worded when it is sent, in the recipient's language.
 
+use super::monthly::MonthlyFacts;
 use crate::api::part_gpu_ids;
 use crate::read_model::ReadModel;
 use danlu_core::failure::Failure;
+use danlu_core::idle::IdleKind;
 use danlu_core::run::{Exit, RunState, RunUsage};
 use danlu_core::task::Outcome;
 use danlu_core::{FailureClass, Run, RunId, Task, TaskId, Time};
@@ -22,13 +24,28 @@ pub(crate) struct Letter {
 pub(crate) enum Matter {
     Task { news: TaskNews, task: Box<TaskFacts> },
     Digest(Box<DigestFacts>),
+    Monthly(Box<MonthlyFacts>),
     Announcement { text: String },
     GpuQuarantined { node: String, gpu: u32, model: String, why: String, tasks: Vec<u64> },
     NodeLost { node: String, tasks: Vec<u64> },
     Quota { used: u64, most: u64 },
     GpusFree { wanted: String, free: Vec<(String, Vec<u32>)> },
+    ForeignProcess { facts: Box<ForeignFacts>, yours: bool },
     Dropped { count: u64 },
     Test { user: String },
+}
+
+/// A process that Danlu did not start, on a GPU that a task has for itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ForeignFacts {
+    pub(crate) node: String,
+    pub(crate) gpu: u32,
+    pub(crate) pid: u32,
+    /// Empty where that is not for the reader.
+    pub(crate) user: String,
+    pub(crate) command: String,
+    pub(crate) task: TaskId,
+    pub(crate) owner: Option<String>,
 }
 
 /// What has become of a task.
@@ -41,6 +58,14 @@ pub(crate) enum TaskNews {
     Lost { node: String },
     Expiring { ends_at: Time },
     InDoubt,
+    Idle { since: Time, kind: IdleKind, stops: Option<IdleStop> },
+}
+
+/// What is done without an answer, and when.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct IdleStop {
+    pub(crate) at: Time,
+    pub(crate) requeue: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,6 +75,7 @@ pub(crate) enum RequeuedFor {
     Loss,
     Preemption,
     Request,
+    Idle,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -98,7 +124,13 @@ impl TaskFacts {
         let name = |node| model.nodes.get(node).map(|node| node.name.clone());
         let (exit, failure) = match run.map(|run| &run.state) {
             Some(RunState::Ended { exit, failure, .. }) => (Some(exit.clone()), failure.clone()),
-            _ => (None, None),
+            Some(
+                RunState::Starting
+                | RunState::Running { .. }
+                | RunState::Paused { .. }
+                | RunState::Stopping { .. },
+            )
+            | None => (None, None),
         };
         let started = parts.clone().filter_map(|part| part.started_at).min();
         let failed = failure.is_some() || exit.as_ref().is_some_and(|exit| !exit.is_success());
@@ -151,13 +183,17 @@ impl Letter {
                 TaskNews::Lost { .. } => "lost",
                 TaskNews::Expiring { .. } => "expiring",
                 TaskNews::InDoubt => "in_doubt",
+                TaskNews::Idle { stops: None, .. } => "idle",
+                TaskNews::Idle { stops: Some(_), .. } => "idle_asked",
             },
             Matter::Digest(_) => "digest",
+            Matter::Monthly(_) => "monthly",
             Matter::Announcement { .. } => "announcement",
             Matter::GpuQuarantined { .. } => "gpu_quarantined",
             Matter::NodeLost { .. } => "node_lost",
             Matter::Quota { .. } => "quota",
             Matter::GpusFree { .. } => "gpus_free",
+            Matter::ForeignProcess { .. } => "foreign_process",
             Matter::Dropped { .. } => "dropped",
             Matter::Test { .. } => "test",
         }
@@ -167,11 +203,13 @@ impl Letter {
         match &self.matter {
             Matter::Task { task, .. } => Some(task),
             Matter::Digest(_)
+            | Matter::Monthly(_)
             | Matter::Announcement { .. }
             | Matter::GpuQuarantined { .. }
             | Matter::NodeLost { .. }
             | Matter::Quota { .. }
             | Matter::GpusFree { .. }
+            | Matter::ForeignProcess { .. }
             | Matter::Dropped { .. }
             | Matter::Test { .. } => None,
         }

@@ -4,22 +4,29 @@
 
 pub(crate) mod channels;
 mod digest;
+mod digest_words;
 mod document;
 mod expand;
 mod expiring;
 mod html;
 mod lanes;
 pub(crate) mod letter;
+mod monthly;
 pub(crate) mod outbox;
 mod postman;
 pub(crate) mod quiet_hours;
 pub(crate) mod recipients;
 mod render;
 mod service;
+mod subject;
+mod task_words;
+mod tidings;
 mod when_free;
 mod worker;
 
-pub(crate) use channels::{Channels, Delivered, SecretError};
+pub(crate) use channels::{
+    Channels, Delivered, HttpAnswer, HttpClient, HttpRequest, SecretError, SecretText, shown,
+};
 pub(crate) use outbox::{Post, PostState};
 pub(crate) use recipients::Target;
 pub use service::Notifier;

@@ -2,12 +2,14 @@
 //!
 //! Invariant: messages and the cursor change in one transaction, so that an event is expanded exactly once.
 
+mod rows;
+
 use super::digest::{Bundle, Collected};
 use super::lanes::Waiting;
-use super::letter::{Letter, Matter};
+use super::letter::Letter;
 use danlu_core::{Epoch, Time, UserId};
 use danlu_node::private;
-use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Transaction, params};
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _, Transaction, params};
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
@@ -26,6 +28,22 @@ pub(crate) enum OutboxError {
     File(#[from] io::Error),
     #[error(transparent)]
     Content(#[from] serde_json::Error),
+    #[error("it was written by a newer release")]
+    Newer,
+}
+
+impl OutboxError {
+    /// It will not go away by itself.
+    pub(crate) fn is_of_the_file(&self) -> bool {
+        match self {
+            OutboxError::Database(error) => matches!(
+                error.sqlite_error_code(),
+                Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt)
+            ),
+            OutboxError::File(_) => false,
+            OutboxError::Content(_) | OutboxError::Newer => true,
+        }
+    }
 }
 
 type Done<T> = Result<T, OutboxError>;
@@ -93,6 +111,8 @@ pub(crate) struct OutboxBatch {
     /// Causes that are told of once.
     pub(crate) told: Vec<String>,
     pub(crate) announced: Option<String>,
+    /// It is told of now, and not again.
+    pub(crate) month: Option<String>,
 }
 
 /// Those that have been sent or given up; the oldest go.
@@ -134,11 +154,12 @@ impl Outbox {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(path, flags)?;
         connection.execute_batch(
-            "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 4194304;",
+            "PRAGMA cache_size = -256; PRAGMA mmap_size = 0;
+            PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 4194304;",
         )?;
         let format: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
         if format > FORMAT {
-            return Err(io::Error::other("written by a newer release").into());
+            return Err(OutboxError::Newer);
         }
         connection.execute_batch(SCHEMA)?;
         connection.pragma_update(None, "user_version", FORMAT)?;
@@ -167,6 +188,11 @@ impl Outbox {
         self.fact("announced")
     }
 
+    /// The last month that was told of, such as `2026-10`.
+    pub(crate) fn month(&self) -> Done<Option<String>> {
+        self.fact("month")
+    }
+
     /// Nothing is expanded until there is a channel again: what happens until then is not told later.
     pub(crate) fn forget_cursor(&self) -> Done<()> {
         self.connection.execute("DELETE FROM facts WHERE key = 'cursor'", [])?;
@@ -186,6 +212,9 @@ impl Outbox {
         }
         if let Some(text) = &batch.announced {
             put_fact(&transaction, "announced", text)?;
+        }
+        if let Some(month) = &batch.month {
+            put_fact(&transaction, "month", month)?;
         }
         let mut added = Vec::new();
         for post in &batch.new {
@@ -229,55 +258,6 @@ impl Outbox {
         Ok(added)
     }
 
-    pub(crate) fn bundles(&self) -> Done<BTreeMap<BundleKey, (Option<UserId>, Collected)>> {
-        let mut statement =
-            self.connection.prepare("SELECT target, bundle, user, json FROM bundles")?;
-        let mut rows = statement.query([])?;
-        let mut found = BTreeMap::new();
-        while let Some(row) = rows.next()? {
-            let (bundle, json): (String, String) = (row.get(1)?, row.get(3)?);
-            let user = row.get::<_, Option<u32>>(2)?.map(UserId);
-            let key = (row.get(0)?, serde_json::from_str(&bundle)?);
-            found.insert(key, (user, serde_json::from_str(&json)?));
-        }
-        Ok(found)
-    }
-
-    pub(crate) fn waiting(&self) -> Done<Vec<(i64, Waiting)>> {
-        let sql = "SELECT number, target, json, due, attempts, created FROM posts WHERE state = 0 ORDER BY number";
-        let mut statement = self.connection.prepare(sql)?;
-        let mut rows = statement.query([])?;
-        let mut found = Vec::new();
-        while let Some(row) = rows.next()? {
-            let letter: Letter = serde_json::from_str(&row.get::<_, String>(2)?)?;
-            let waiting = Waiting {
-                target: row.get(1)?,
-                subject: letter.subject(),
-                due: Time(row.get(3)?),
-                attempts: row.get(4)?,
-                since: Time(row.get(5)?),
-            };
-            found.push((row.get(0)?, waiting));
-        }
-        Ok(found)
-    }
-
-    pub(crate) fn post(&self, number: i64) -> Done<Option<Post>> {
-        let sql = format!("SELECT {COLUMNS} FROM posts WHERE number = ?1");
-        let found =
-            self.connection.prepare_cached(&sql)?.query_row([number], read_row).optional()?;
-        found.map(whole).transpose()
-    }
-
-    /// Newest first.
-    pub(crate) fn posts(&self, failed: bool, limit: u32) -> Done<Vec<Post>> {
-        let which = if failed { "WHERE state >= 2" } else { "" };
-        let sql = format!("SELECT {COLUMNS} FROM posts {which} ORDER BY number DESC LIMIT ?1");
-        let mut statement = self.connection.prepare_cached(&sql)?;
-        let rows = statement.query_map([limit], read_row)?;
-        rows.map(|row| whole(row?)).collect()
-    }
-
     pub(crate) fn retry(&self, number: i64, waiting: &Waiting, answer: &str) -> Done<()> {
         let sql = "UPDATE posts SET due = ?2, attempts = ?3, answer = ?4 WHERE number = ?1";
         let values = params![number, waiting.due.0, waiting.attempts, answer];
@@ -300,32 +280,6 @@ impl Outbox {
         self.connection.prepare_cached(sql)?.execute([KEPT])?;
         Ok(())
     }
-}
-
-const COLUMNS: &str = "number, id, target, user, state, created, due, attempts, answer, json";
-
-/// Without its content, which is read apart.
-type PostRow = (Post, String);
-
-fn read_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<PostRow> {
-    let nothing = Letter { at: Time(0), matter: Matter::Dropped { count: 0 } };
-    let post = Post {
-        number: row.get(0)?,
-        id: row.get(1)?,
-        target: row.get(2)?,
-        user: row.get::<_, Option<u32>>(3)?.map(UserId),
-        state: PostState::stored(row.get(4)?),
-        created_at: Time(row.get(5)?),
-        due_at: Time(row.get(6)?),
-        attempts: row.get(7)?,
-        answer: row.get(8)?,
-        letter: nothing,
-    };
-    Ok((post, row.get(9)?))
-}
-
-fn whole((post, json): PostRow) -> Done<Post> {
-    Ok(Post { letter: serde_json::from_str(&json)?, ..post })
 }
 
 fn put_fact(transaction: &Transaction<'_>, key: &str, value: &str) -> rusqlite::Result<()> {

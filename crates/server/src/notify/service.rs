@@ -1,11 +1,12 @@
 //! The way into this room for the rest of the server: news for the postman, questions of the API, configuration.
 
 use super::channels::{Channels, Delivered, Outgoing};
-use super::letter::{Letter, Matter};
-use super::outbox::Post;
+use super::letter::{ForeignFacts, Letter, Matter};
+use super::outbox::{Post, PostState};
 use super::postman::{Postman, PostmanParts, Wake};
 use super::recipients::Target;
-use super::render::{RenderContext, render, subject};
+use super::render::{RenderContext, render};
+use super::subject::subject;
 use super::when_free::{FreeWatch, WatchRow};
 use crate::api::Api;
 use crate::daemon::clock;
@@ -17,7 +18,7 @@ use danlu_messages::Language;
 use danlu_messages::notify::channels as msg;
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -39,11 +40,48 @@ pub(super) struct Shared {
     pub(super) active: AtomicBool,
     /// News that the postman has not taken yet.
     pub(super) pending_news: AtomicUsize,
+    /// Some were too many for it: it has been told to read the event table.
+    pub(super) is_behind: AtomicBool,
     /// Targets whose last attempts failed: how many, and what was said last.
     pub(super) failing: ArcSwap<BTreeMap<String, (u32, String)>>,
+    pub(super) counts: PostCounts,
     waiting: Mutex<Option<Receiver<Wake>>>,
     /// When each user has sent test messages of late.
     tests: Mutex<BTreeMap<UserId, Vec<Time>>>,
+}
+
+/// For monitoring systems; since the server was started.
+#[derive(Debug, Default)]
+pub(crate) struct PostCounts {
+    waiting: AtomicU64,
+    sent: AtomicU64,
+    failed: AtomicU64,
+    dropped: AtomicU64,
+}
+
+impl PostCounts {
+    pub(super) fn wait(&self, count: usize) {
+        self.waiting.store(count as u64, Ordering::Relaxed);
+    }
+
+    pub(super) fn settled(&self, state: PostState) {
+        let count = match state {
+            PostState::Waiting => return,
+            PostState::Sent => &self.sent,
+            PostState::Failed => &self.failed,
+            PostState::Dropped => &self.dropped,
+        };
+        count.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn of(&self, state: PostState) -> u64 {
+        match state {
+            PostState::Waiting => self.waiting.load(Ordering::Relaxed),
+            PostState::Sent => self.sent.load(Ordering::Relaxed),
+            PostState::Failed => self.failed.load(Ordering::Relaxed),
+            PostState::Dropped => self.dropped.load(Ordering::Relaxed),
+        }
+    }
 }
 
 /// The file of messages cannot be used.
@@ -62,24 +100,25 @@ impl Notifier {
             channels: ArcSwap::from_pointee(channels),
             active: AtomicBool::new(false),
             pending_news: AtomicUsize::new(0),
+            is_behind: AtomicBool::new(false),
             failing: ArcSwap::default(),
+            counts: PostCounts::default(),
             waiting: Mutex::new(Some(waiting)),
             tests: Mutex::default(),
         };
         Notifier { shared: Arc::new(shared), inbox }
     }
 
-    /// Starts its thread, and a task that passes it the news. It ends with `stop`.
+    /// Starts its thread, and a task that passes it the news. It ends with `stop`. `newest` is the newest event before the
+    /// engine has begun: what its start brings about is news.
     pub(crate) fn start(
         &self,
         api: &Api,
         data: &Path,
-        events: EventReader,
+        (events, newest): (EventReader, i64),
     ) -> Option<JoinHandle<()>> {
         let waiting = self.shared.waiting.lock().unwrap_or_else(PoisonError::into_inner).take()?;
         let news = api.handle.reader().news();
-        let mut events = events;
-        let newest = events.newest().unwrap_or(0);
         let parts = PostmanParts {
             api: api.downgrade(),
             shared: Arc::clone(&self.shared),
@@ -108,16 +147,15 @@ impl Notifier {
     pub(crate) async fn configure(&self, channels: Channels) {
         self.shared.channels.store(Arc::new(channels));
         // What happens from now on is told over them. Where the file cannot be used, it is tried again.
-        let _ = self
-            .ask(|postman| {
-                postman.open();
-                Some(())
-            })
-            .await;
+        let _ = self.ask(Postman::reopen).await;
     }
 
     pub(crate) fn failing(&self) -> Arc<BTreeMap<String, (u32, String)>> {
         self.shared.failing.load_full()
+    }
+
+    pub(crate) fn counts(&self) -> &PostCounts {
+        &self.shared.counts
     }
 
     async fn ask<T: Send + 'static>(
@@ -155,11 +193,27 @@ impl Notifier {
         may
     }
 
+    /// Both sides, once for each cause. Not waited for.
+    pub(crate) fn tell_of_foreign(
+        &self,
+        cause: String,
+        facts: ForeignFacts,
+        owner: UserId,
+        theirs: Option<UserId>,
+        now: Time,
+    ) {
+        let told = move |postman: &mut Postman| {
+            postman.tell_of_foreign(&cause, &facts, owner, theirs, now);
+        };
+        let _ = self.inbox.send(Wake::Ask(Box::new(told)));
+    }
+
     /// At once, and not through the file: what the other side says.
     pub(crate) async fn test(&self, target: Target, user: String) -> Delivered {
         let channels = self.channels();
         let language = Language::current();
         let url = channels.config().url.clone();
+        let tried = target.to_string();
         let send = move || {
             language.within(|| {
                 let now = clock::now();
@@ -169,13 +223,18 @@ impl Notifier {
                 let template = channels.config().email.as_ref().and_then(|it| it.subject.clone());
                 let subject = subject(template.as_deref(), &letter, &rendered);
                 let id = format!("test-{}", now.0);
-                let last_lines = Vec::new();
-                let message = Outgoing { id, letter, rendered, last_lines, subject, now };
+                let (last_lines, efficiency) = (Vec::new(), None);
+                let message =
+                    Outgoing { id, letter, rendered, last_lines, efficiency, subject, now };
                 channels.deliver(&target, &message)
             })
         };
         let failed = || Delivered::Later { answer: msg::timed_out().to_owned(), after: None };
-        tokio::task::spawn_blocking(send).await.unwrap_or_else(|_| failed())
+        let outcome = tokio::task::spawn_blocking(send).await.unwrap_or_else(|_| failed());
+        if let Delivered::Yes { .. } = outcome {
+            let _ = self.ask(move |postman| postman.recovered(&tried)).await;
+        }
+        outcome
     }
 
     /// Its id, or `None` where the user has too many.
@@ -212,11 +271,17 @@ async fn forward(
             continue;
         }
         let room = shared.pending_news.load(Ordering::Relaxed) < MOST_PENDING_NEWS;
-        if let Some(piece) = piece.filter(|_| room) {
-            shared.pending_news.fetch_add(1, Ordering::Relaxed);
-            if inbox.send(Wake::News(piece)).is_err() {
-                return;
+        let wake = match piece.filter(|_| room) {
+            Some(piece) => {
+                shared.pending_news.fetch_add(1, Ordering::Relaxed);
+                Wake::News(piece)
             }
+            // They may have been the last for long: it is told that it has missed some, once.
+            None if shared.is_behind.swap(true, Ordering::AcqRel) => continue,
+            None => Wake::Behind,
+        };
+        if inbox.send(wake).is_err() {
+            return;
         }
     }
 }

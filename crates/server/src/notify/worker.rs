@@ -1,15 +1,19 @@
-//! Delivers one message on a thread of its own: reads the last lines, words it, sends it.
+//! Delivers one message on a thread of its own: reads the last lines and the efficiency, words it, sends it.
 
 use super::channels::{Channels, Delivered, Outgoing};
 use super::letter::{Letter, Matter, TaskNews};
 use super::outbox::Post;
 use super::recipients::Target;
-use super::render::{RenderContext, render, subject};
+use super::render::{RenderContext, render};
+use super::subject::subject;
+use crate::api::efficiency::efficiencies;
 use crate::api::{Api, WeakApi, logs};
 use crate::daemon::clock;
 use crate::fleet::run_logs::Which;
+use danlu_core::RunId;
 use danlu_messages::Language;
 use danlu_wire::agent::LogStart;
+use danlu_wire::api::Efficiency;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -33,22 +37,36 @@ pub(super) fn deliver(
     });
     let (name, chosen) = user.map_or((None, None), |(name, chosen)| (Some(name), chosen));
     let language = chosen.as_deref().and_then(Language::named).or(channels.config().language);
-    let last_lines = api.map_or_else(Vec::new, |api| {
+    let (last_lines, efficiency) = api.map_or_else(Default::default, |api| {
         runtime.block_on(async {
             let read = tokio::time::timeout(LONGEST_READ, last_lines(&api, &post.letter));
-            read.await.ok().flatten().unwrap_or_default()
+            let lines = read.await.ok().flatten().unwrap_or_default();
+            let read = tokio::time::timeout(LONGEST_READ, efficiency(&api, &post.letter));
+            (lines, read.await.ok().flatten())
         })
     });
     language.unwrap_or_else(Language::current).within(|| {
         let (letter, url) = (post.letter.clone(), channels.config().url.clone());
-        let context = RenderContext { url, last_lines, user: name };
+        let context = RenderContext { url, last_lines, efficiency, user: name };
         let rendered = render(&letter, &context);
         let template = channels.config().email.as_ref().and_then(|it| it.subject.as_deref());
         let subject = subject(template, &letter, &rendered);
-        let (id, last_lines, now) = (post.id.clone(), context.last_lines, clock::now());
-        let message = Outgoing { id, letter, rendered, last_lines, subject, now };
+        let RenderContext { last_lines, efficiency, .. } = context;
+        let (id, now) = (post.id.clone(), clock::now());
+        let message = Outgoing { id, letter, rendered, last_lines, efficiency, subject, now };
         channels.deliver(&Target::read(&post.target), &message)
     })
+}
+
+/// Of the run that it tells of; as the last lines, it is the owner's.
+async fn efficiency(api: &Api, letter: &Letter) -> Option<Efficiency> {
+    let Matter::Task { news: TaskNews::Ended, task: told } = &letter.matter else { return None };
+    let model = api.model_with(&[told.id]).await.ok()?;
+    let task = model.tasks.get(&told.id)?;
+    // It may have been run again since.
+    let of_attempt = |run: &RunId| model.runs.get(run).is_some_and(|it| it.attempt == told.attempt);
+    let all = efficiencies(api, &model, task).await.into_iter();
+    all.filter(|(run, _)| of_attempt(run)).map(|(_, seen)| seen).next()
 }
 
 /// Of a run that failed; it is the owner's, to whom this goes.

@@ -18,6 +18,18 @@ pub enum BriefState {
     Ended(TaskStateName),
 }
 
+/// The state of a task that has ended so.
+pub(crate) fn outcome_name(outcome: &Outcome) -> TaskStateName {
+    match outcome {
+        Outcome::Succeeded => TaskStateName::Succeeded,
+        Outcome::Failed { .. } | Outcome::GaveUp { .. } | Outcome::LaunchError { .. } => {
+            TaskStateName::Failed
+        }
+        Outcome::Cancelled { .. } | Outcome::DependencyFailed { .. } => TaskStateName::Cancelled,
+        Outcome::TimedOut => TaskStateName::TimedOut,
+    }
+}
+
 impl Brief {
     pub(super) fn of(task: &Task) -> Brief {
         let state = match &task.state {
@@ -25,16 +37,7 @@ impl Brief {
             TaskState::Blocked { .. } => BriefState::Waiting(TaskStateName::Blocked),
             TaskState::Queued { .. } => BriefState::Waiting(TaskStateName::Queued),
             TaskState::Active { .. } => BriefState::Active,
-            TaskState::Finished { outcome, .. } => BriefState::Ended(match &**outcome {
-                Outcome::Succeeded => TaskStateName::Succeeded,
-                Outcome::Failed { .. } | Outcome::GaveUp { .. } | Outcome::LaunchError { .. } => {
-                    TaskStateName::Failed
-                }
-                Outcome::Cancelled { .. } | Outcome::DependencyFailed { .. } => {
-                    TaskStateName::Cancelled
-                }
-                Outcome::TimedOut => TaskStateName::TimedOut,
-            }),
+            TaskState::Finished { outcome, .. } => BriefState::Ended(outcome_name(outcome)),
         };
         Brief { owner: task.owner, state }
     }

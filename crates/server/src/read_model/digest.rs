@@ -34,6 +34,11 @@ impl Digest {
         self.count(|owner, state| owner == user && matches!(state, BriefState::Waiting(_)))
     }
 
+    /// How many tasks each user has in each state.
+    pub fn counts(&self) -> impl Iterator<Item = (&(UserId, BriefState), &usize)> {
+        self.counts.iter()
+    }
+
     pub fn count(&self, is_counted: impl Fn(UserId, BriefState) -> bool) -> usize {
         let counted = self.counts.iter().filter(|((user, state), _)| is_counted(*user, *state));
         counted.map(|(_, count)| count).sum()

@@ -6,9 +6,11 @@ mod brief;
 mod digest;
 mod follower;
 
+pub(crate) use brief::outcome_name;
 pub use brief::{Brief, BriefState};
 pub use digest::{ArrayDigest, Digest};
 
+use crate::metrics::Counters;
 use crate::store::Batch;
 use crate::store::history::counts::PastCounts;
 use arc_swap::ArcSwap;
@@ -51,6 +53,7 @@ pub(crate) struct Publisher {
     current: ReadModel,
     shared: Arc<ArcSwap<ReadModel>>,
     news: broadcast::Sender<Arc<News>>,
+    counters: Arc<Counters>,
 }
 
 /// The readers' side.
@@ -59,6 +62,7 @@ pub struct Reader {
     shared: Arc<ArcSwap<ReadModel>>,
     follower: Arc<Follower>,
     news: broadcast::Sender<Arc<News>>,
+    counters: Arc<Counters>,
 }
 
 /// The changes of one commit.
@@ -95,8 +99,15 @@ impl Publisher {
         let shared = Arc::new(ArcSwap::from_pointee(ReadModel::default()));
         let (news, _) = broadcast::channel(NEWS_KEPT);
         let (follower, told) = (Arc::default(), news.clone());
-        let reader = Reader { shared: Arc::clone(&shared), follower, news: told };
-        (Publisher { current: ReadModel::default(), shared, news }, reader)
+        let counters: Arc<Counters> = Arc::default();
+        let counted = Arc::clone(&counters);
+        let reader =
+            Reader { shared: Arc::clone(&shared), follower, news: told, counters: counted };
+        (Publisher { current: ReadModel::default(), shared, news, counters }, reader)
+    }
+
+    pub(crate) fn counters(&self) -> &Counters {
+        &self.counters
     }
 
     /// As of the last commit.
@@ -117,6 +128,9 @@ impl Publisher {
         if batch.rows.is_empty() && batch.events.is_empty() && past.is_none() {
             return;
         }
+        if self.counters.is_wanted() {
+            self.counters.note(&self.current, batch);
+        }
         if let Some(past) = past {
             self.current.past = Arc::new(past);
         }
@@ -136,6 +150,10 @@ impl Publisher {
 impl Reader {
     pub fn model(&self) -> Arc<ReadModel> {
         self.shared.load_full()
+    }
+
+    pub(crate) fn counters(&self) -> &Counters {
+        &self.counters
     }
 
     /// Everything that is committed from now on.

@@ -51,6 +51,32 @@ impl EventReader {
         read(self.connection()?, &path, number, limit)
     }
 
+    /// Those of them, up to the number `until`, that tell of the end of a run or change what became of a task.
+    pub(crate) fn ends(
+        &mut self,
+        number: i64,
+        until: i64,
+        limit: u32,
+    ) -> Result<Vec<StoredEvent>, StoreError> {
+        let path = self.path.clone();
+        // Most events are something else: these are told by how they begin, and only they are parsed.
+        let begins = |kind: &str| format!("json >= '{{\"{kind}\"' AND json < '{{\"{kind}#'");
+        let kinds = ["run_ended", "task_finished", "task_retried"].map(begins).join(" OR ");
+        let sql = format!(
+            "SELECT number, at, json FROM events WHERE number > ?1 AND number <= ?2 AND ({kinds})
+                ORDER BY number LIMIT ?3"
+        );
+        collect(self.connection()?, &path, &sql, params![number, until, limit])
+    }
+
+    /// The number of the oldest event that is kept; 0 when there is none.
+    pub(crate) fn oldest(&mut self) -> Result<i64, StoreError> {
+        let path = self.path.clone();
+        let sql = "SELECT coalesce(min(number), 0) FROM events";
+        let found = self.connection()?.query_row(sql, [], |row| row.get(0));
+        found.map_err(|error| StoreError::from_sqlite(&path, error))
+    }
+
     /// The number of the newest event; 0 when there is none.
     pub fn newest(&mut self) -> Result<i64, StoreError> {
         let path = self.path.clone();
@@ -66,10 +92,19 @@ fn read(
     number: i64,
     limit: u32,
 ) -> Result<Vec<StoredEvent>, StoreError> {
-    let failed = |error| StoreError::from_sqlite(path, error);
     let sql = "SELECT number, at, json FROM events WHERE number > ?1 ORDER BY number LIMIT ?2";
+    collect(connection, path, sql, params![number, limit])
+}
+
+fn collect(
+    connection: &Connection,
+    path: &Path,
+    sql: &str,
+    values: impl rusqlite::Params,
+) -> Result<Vec<StoredEvent>, StoreError> {
+    let failed = |error| StoreError::from_sqlite(path, error);
     let mut statement = connection.prepare_cached(sql).map_err(failed)?;
-    let mut found = statement.query(params![number, limit]).map_err(failed)?;
+    let mut found = statement.query(values).map_err(failed)?;
     let mut events = Vec::new();
     while let Some(row) = found.next().map_err(failed)? {
         let json: String = row.get(2).map_err(failed)?;

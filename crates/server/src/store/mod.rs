@@ -12,6 +12,7 @@ pub mod restore_guard;
 mod schema;
 mod snapshot;
 mod tidy;
+mod unreadable;
 mod unused_environments;
 
 pub use audit::{AuditEntry, Deed};
@@ -21,6 +22,7 @@ pub use events::{EventReader, StoredEvent};
 pub use records::RecordChange;
 pub use snapshot::Contents;
 pub(crate) use snapshot::Snapshot;
+pub(crate) use unreadable::set_aside;
 
 use self::history::HistoryWriter;
 use self::unused_environments::{EnvironmentSweep, forget_spec};

@@ -1,13 +1,15 @@
 //! `usage.db`: blocks of samples, the newest samples as a journal, and a summary of every run. Written by one thread.
 
+mod blocks;
+mod upkeep;
+
 use super::codec::Table;
-use super::rollup::{self, Rows, Tier};
 use super::subject::Subject;
 use super::summary::RunSummary;
+use crate::store::set_aside;
 use danlu_core::RunId;
 use danlu_node::private;
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, params};
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tracing::warn;
@@ -31,8 +33,8 @@ const SCHEMA: &str = "
 
 /// An older process may still have the file open for a moment.
 const BUSY: Duration = Duration::from_secs(5);
-/// Blocks that are taken away at once.
-const SLICE: i64 = 500;
+/// Blocks are read and written once: to keep pages of them would take memory for nothing.
+const SMALL: &str = "PRAGMA cache_size = -256; PRAGMA mmap_size = 0;";
 
 pub(super) type FileResult<T> = rusqlite::Result<T>;
 
@@ -81,6 +83,7 @@ impl UsageFile {
         drop(private::append(path).map_err(unusable)?);
         let connection = Connection::open_with_flags(path, flags(true))?;
         connection.busy_timeout(BUSY)?;
+        connection.execute_batch(SMALL)?;
         let number =
             |pragma| connection.pragma_query_value(None, pragma, |row| row.get::<_, i64>(0));
         let (application, version) = (number("application_id")?, number("user_version")?);
@@ -107,6 +110,7 @@ impl UsageFile {
     pub(super) fn open_to_read(path: &Path) -> FileResult<UsageFile> {
         let connection = Connection::open_with_flags(path, flags(false))?;
         connection.busy_timeout(BUSY)?;
+        connection.execute_batch(SMALL)?;
         connection.set_prepared_statement_cache_capacity(16);
         Ok(UsageFile { connection })
     }
@@ -162,106 +166,6 @@ impl UsageFile {
         Ok(names.iter().filter_map(|name| serde_json::from_str(name).ok()).collect())
     }
 
-    /// The samples become a block, and are added to the blocks of minutes and hours.
-    pub(super) fn close(&self, id: SubjectId, raw: &Table) -> FileResult<()> {
-        let (Some(first), Some(last)) = (raw.times.first(), raw.times.last()) else {
-            return Ok(());
-        };
-        let step = Tier::Raw.step();
-        self.put(id, Tier::Raw, (first * step, last * step), &raw.encode())?;
-        for tier in Tier::ROLLED {
-            let mut windows: std::collections::BTreeMap<i64, Rows> = Default::default();
-            for (at, row) in rollup::roll_up(raw, tier.step()) {
-                let window = at.div_euclid(tier.window()) * tier.window();
-                windows.entry(window).or_default().insert(at, row);
-            }
-            for (window, fresh) in windows {
-                let mut rows = self.rows(id, tier, window, window)?;
-                fresh.iter().for_each(|(at, row)| rollup::add(&mut rows, *at, row));
-                let last = rows.keys().next_back().map_or(window, |last| last + tier.step() - 1);
-                let table = rollup::to_table(&rows, tier.step(), raw.columns.len());
-                self.put(id, tier, (window, last), &table.encode())?;
-            }
-        }
-        Ok(())
-    }
-
-    fn put(
-        &self,
-        id: SubjectId,
-        tier: Tier,
-        (first, last): (i64, i64),
-        data: &[u8],
-    ) -> FileResult<()> {
-        self.connection
-            .prepare_cached(
-                "INSERT INTO block (subject, tier, first, last, data) VALUES (?1, ?2, ?3, ?4, ?5)
-                 ON CONFLICT (subject, tier, first) DO UPDATE SET last = ?4, data = ?5",
-            )?
-            .execute(params![id.0, tier.number(), first, last, data])?;
-        Ok(())
-    }
-
-    /// Of the blocks that begin between these, both included; damaged ones are left out.
-    fn rows(&self, id: SubjectId, tier: Tier, first: i64, last: i64) -> FileResult<Rows> {
-        let mut rows = Rows::new();
-        let mut statement = self.connection.prepare_cached(
-            "SELECT data FROM block WHERE subject = ?1 AND tier = ?2 AND first BETWEEN ?3 AND ?4",
-        )?;
-        let mut found = statement.query(params![id.0, tier.number(), first, last])?;
-        while let Some(row) = found.next()? {
-            let data = row.get_ref(0)?.as_blob().unwrap_or_default();
-            let Ok(table) = Table::decode(data) else {
-                warn!(subject = id.0, "a damaged block of samples is left out");
-                continue;
-            };
-            let read = match tier {
-                Tier::Raw => rollup::each(&table),
-                Tier::Minutes | Tier::Hours => rollup::from_table(&table, tier.step()),
-            };
-            read.iter().for_each(|(at, row)| rollup::add(&mut rows, *at, row));
-        }
-        Ok(rows)
-    }
-
-    /// What was at these times, both included, as finely as it is kept there and asked for.
-    pub(super) fn range(&self, id: SubjectId, tier: Tier, from: i64, to: i64) -> FileResult<Rows> {
-        let oldest = self.oldest(id, tier)?;
-        let mut rows = self.rows(id, tier, from.saturating_sub(tier.window()), to)?;
-        let coarser = match tier {
-            Tier::Raw => Some(Tier::Minutes),
-            Tier::Minutes => Some(Tier::Hours),
-            Tier::Hours => None,
-        };
-        let begins = oldest.unwrap_or(i64::MAX);
-        if let Some(coarser) = coarser.filter(|_| from < begins) {
-            let until = to.min(begins - 1);
-            let older = self.range(id, coarser, from, until)?;
-            // A row that reaches into what is known more finely says nothing new.
-            let whole =
-                older.into_iter().filter(|(at, _)| at.saturating_add(coarser.step()) <= begins);
-            rows.extend(whole);
-        }
-        rows.retain(|at, _| at.saturating_add(tier.step()) > from && *at <= to);
-        Ok(rows)
-    }
-
-    /// The beginning of what is kept that finely.
-    fn oldest(&self, id: SubjectId, tier: Tier) -> FileResult<Option<i64>> {
-        self.connection
-            .prepare_cached("SELECT min(first) FROM block WHERE subject = ?1 AND tier = ?2")?
-            .query_row(params![id.0, tier.number()], |row| row.get(0))
-    }
-
-    /// Of the newest block of samples, in milliseconds.
-    pub(super) fn closed_until(&self, id: SubjectId) -> FileResult<i64> {
-        let newest: Option<i64> = self
-            .connection
-            .prepare_cached("SELECT max(last) FROM block WHERE subject = ?1 AND tier = 0")?
-            .query_row([id.0], |row| row.get(0))?;
-        Ok(newest.unwrap_or(i64::MIN))
-    }
-
     pub(super) fn add_to_journal(&self, last: i64, data: &[u8]) -> FileResult<()> {
         self.connection
             .prepare_cached("INSERT INTO journal (last, data) VALUES (?1, ?2)")?
@@ -298,54 +202,6 @@ impl UsageFile {
             .optional()?;
         Ok(json.and_then(|json| serde_json::from_str(&json).ok()))
     }
-
-    pub(super) fn forget_run(&self, run: RunId) -> FileResult<()> {
-        let run = run.to_string();
-        let mut blocks = self.connection.prepare_cached(
-            "DELETE FROM block WHERE subject IN (SELECT id FROM subject WHERE run = ?1)",
-        )?;
-        blocks.execute([&run])?;
-        self.connection.prepare_cached("DELETE FROM subject WHERE run = ?1")?.execute([&run])?;
-        self.connection.prepare_cached("DELETE FROM run WHERE run = ?1")?.execute([&run])?;
-        Ok(())
-    }
-
-    /// A slice of what is older than this; how many blocks that were.
-    pub(super) fn prune(&self, tier: Tier, before: i64) -> FileResult<usize> {
-        self.connection
-            .prepare_cached(
-                "DELETE FROM block WHERE rowid IN
-                 (SELECT rowid FROM block WHERE tier = ?1 AND last < ?2 ORDER BY last LIMIT ?3)",
-            )?
-            .execute(params![tier.number(), before, SLICE])
-    }
-
-    /// Subjects of which nothing is left, runs excepted: their summaries are theirs until they are forgotten.
-    pub(super) fn prune_subjects(&self) -> FileResult<usize> {
-        self.connection.execute(
-            "DELETE FROM subject WHERE id IN (SELECT id FROM subject WHERE run IS NULL
-             AND NOT EXISTS (SELECT 1 FROM block WHERE block.subject = subject.id) LIMIT ?1)",
-            [SLICE],
-        )
-    }
-
-    /// Bytes that are in use, without those that were given up.
-    pub(super) fn size(&self) -> FileResult<u64> {
-        let number =
-            |pragma| self.connection.pragma_query_value(None, pragma, |row| row.get::<_, i64>(0));
-        let pages = number("page_count")? - number("freelist_count")?;
-        Ok(u64::try_from(pages * number("page_size")?).unwrap_or(0))
-    }
-
-    /// Gives a part of the free space back to the disk.
-    pub(super) fn shrink(&self) -> FileResult<()> {
-        self.connection.execute_batch("PRAGMA incremental_vacuum(1024)")
-    }
-
-    /// The file alone is complete afterwards.
-    pub(super) fn settle(&self) {
-        let _ = self.connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)");
-    }
 }
 
 fn name(subject: &Subject) -> String {
@@ -363,24 +219,12 @@ fn unusable(why: impl std::fmt::Display) -> rusqlite::Error {
     rusqlite::Error::SqliteFailure(code, Some(why.to_string()))
 }
 
-/// With its log, in place of what was set aside before: two are never kept.
-fn set_aside(path: &Path) -> Option<PathBuf> {
-    let with = |suffix: &str| {
-        let mut name = path.as_os_str().to_owned();
-        name.push(suffix);
-        PathBuf::from(name)
-    };
-    let aside = with(".unreadable");
-    for rest in ["-wal", "-shm"] {
-        let _ = fs::remove_file(with(rest));
-    }
-    fs::rename(path, &aside).ok().map(|()| aside)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::usage::rollup::Tier;
     use danlu_core::NodeId;
+    use std::fs;
 
     fn samples(first_minute: i64, minutes: i64) -> Table {
         let mut table = Table::new(1);

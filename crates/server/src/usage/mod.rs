@@ -25,14 +25,16 @@ pub use writer::{Unwritten, UsageWriter};
 
 use crate::daemon::clock;
 use crate::daemon::config::Sampling;
+use crate::idle::IdleMessage;
 use arc_swap::ArcSwap;
-use danlu_core::{NodeId, RunId, UserId};
+use danlu_core::{GpuId, NodeId, RunId, Time, UserId};
 use danlu_node::SamplingOrders;
-use danlu_wire::samples::Samples;
+use danlu_wire::samples::{CustomReading, Samples};
 use file::UsageFile;
 use imbl::OrdMap;
 use open_blocks::OpenBlocks;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -50,9 +52,15 @@ struct UsageShared {
     /// Connections that nobody uses at the moment.
     readers: Mutex<Vec<UsageFile>>,
     live: ArcSwap<OrdMap<NodeId, Arc<Samples>>>,
+    custom: ArcSwap<NewestCustom>,
+    /// Messages that the writer has not taken yet, and samples that there was no room for.
+    waiting: AtomicU64,
+    dropped: AtomicU64,
     settings: ArcSwap<Sampling>,
     /// What is measured on the server's own machine.
     local: OnceLock<SamplingOrders>,
+    /// Who hears of all samples as well.
+    listener: OnceLock<SyncSender<IdleMessage>>,
 }
 
 /// Who has measured: the agent of a machine, or a person's own agent there.
@@ -75,6 +83,10 @@ enum UsageMessage {
     Stop,
 }
 
+/// Of the administrator's probes, in thousandths of their unit; without a GPU: of the machine.
+pub(crate) type NewestCustom = OrdMap<(NodeId, String, Option<GpuId>), i64>;
+
+pub(crate) const FILE: &str = "usage.db";
 /// Samples that may wait for the disk; more are dropped, for nobody may wait for samples.
 const WAITING: usize = 4_096;
 
@@ -83,13 +95,17 @@ impl Usage {
     pub fn new(data: &Path, settings: &Sampling) -> (Usage, Unwritten) {
         let (inbox, received) = sync_channel(WAITING);
         let shared = Arc::new(UsageShared {
-            path: data.join("usage.db"),
+            path: data.join(FILE),
             inbox,
             open: Mutex::default(),
             readers: Mutex::default(),
             live: ArcSwap::default(),
+            custom: ArcSwap::default(),
+            waiting: AtomicU64::new(0),
+            dropped: AtomicU64::new(0),
             settings: ArcSwap::from_pointee(settings.clone()),
             local: OnceLock::new(),
+            listener: OnceLock::new(),
         });
         (Usage { shared: Some(Arc::clone(&shared)) }, Unwritten::new(shared, received))
     }
@@ -104,15 +120,49 @@ impl Usage {
         let samples = Arc::new(samples);
         if from.user.is_none() {
             shared.live.rcu(|live| live.update(from.node, Arc::clone(&samples)));
+            if !samples.custom.is_empty() {
+                shared.note_custom(from.node, &samples.custom);
+            }
         }
-        let _ = shared.inbox.try_send(UsageMessage::Samples { from, at, samples });
+        if let Some(listener) = shared.listener.get() {
+            let (at, samples) = (Time(at), Arc::clone(&samples));
+            let _ = listener.try_send(IdleMessage::Samples { from, at, samples });
+        }
+        // Before the writer can take it.
+        shared.waiting.fetch_add(1, Ordering::Relaxed);
+        if shared.inbox.try_send(UsageMessage::Samples { from, at, samples }).is_err() {
+            shared.waiting.fetch_sub(1, Ordering::Relaxed);
+            shared.dropped.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// From now on; samples that it has no room for are not waited for.
+    pub(crate) fn on_samples(&self, listener: SyncSender<IdleMessage>) {
+        if let Some(shared) = &self.shared {
+            let _ = shared.listener.set(listener);
+        }
     }
 
     /// The machine is away: nothing of it is known at the moment.
     pub fn lost(&self, node: NodeId) {
         if let Some(shared) = &self.shared {
             shared.live.rcu(|live| live.without(&node));
+            shared.custom.rcu(|custom| {
+                let others = custom.iter().filter(|((on, _, _), _)| *on != node);
+                others.map(|(key, value)| (key.clone(), *value)).collect::<NewestCustom>()
+            });
         }
+    }
+
+    /// What each probe of the administrator's has measured last.
+    pub(crate) fn newest_custom(&self) -> Arc<NewestCustom> {
+        self.shared.as_ref().map_or_else(Arc::default, |shared| shared.custom.load_full())
+    }
+
+    /// How many samples wait to be kept, and how many were dropped since the start.
+    pub(crate) fn backlog(&self) -> (u64, u64) {
+        let Some(shared) = &self.shared else { return (0, 0) };
+        (shared.waiting.load(Ordering::Relaxed), shared.dropped.load(Ordering::Relaxed))
     }
 
     /// What each machine has measured last.
@@ -161,6 +211,16 @@ impl Usage {
 }
 
 impl UsageShared {
+    fn note_custom(&self, node: NodeId, read: &[CustomReading]) {
+        self.custom.rcu(|custom| {
+            let mut custom = NewestCustom::clone(custom);
+            for CustomReading { metric, gpu, value } in read {
+                custom.insert((node, metric.clone(), gpu.clone()), *value);
+            }
+            custom
+        });
+    }
+
     fn open(&self) -> MutexGuard<'_, OpenBlocks> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -66,6 +66,11 @@ impl Average {
         self.peak = self.peak.max(value);
     }
 
+    /// The sum of value times milliseconds, and the milliseconds.
+    pub fn total(&self) -> (i64, i64) {
+        (self.sum, self.weight)
+    }
+
     /// `None` before anything was seen for any time.
     pub fn mean(&self) -> Option<i64> {
         (self.sum + self.weight / 2).checked_div(self.weight)

@@ -11,6 +11,7 @@ use danlu_wire::samples::Samples;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -114,7 +115,10 @@ impl Writer {
             let message = received.recv_timeout(store_at.saturating_duration_since(Instant::now()));
             let mut stored = None;
             match message {
-                Ok(UsageMessage::Samples { from, at, samples }) => self.take(from, at, &samples),
+                Ok(UsageMessage::Samples { from, at, samples }) => {
+                    self.shared.waiting.fetch_sub(1, Ordering::Relaxed);
+                    self.take(from, at, &samples);
+                }
                 Ok(UsageMessage::Forget(runs)) => self.forget(&runs),
                 Ok(UsageMessage::Flush(now, done)) => stored = Some((now, done)),
                 Ok(UsageMessage::Stop) | Err(RecvTimeoutError::Disconnected) => break,

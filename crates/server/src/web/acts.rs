@@ -3,9 +3,9 @@
 use super::form::Sent;
 use super::page::{PageError, PageResult, page};
 use super::page_context::{PageContext, Visit};
-use crate::api::{Api, ApiError, act_on_all, waiting_for};
+use crate::api::{Api, ApiError, act_on_all, one_task, waiting_for};
 use askama::Template;
-use axum::extract::State;
+use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Redirect};
 use danlu_core::TaskId;
 use danlu_messages::errors;
@@ -76,10 +76,33 @@ impl FinalAct {
             | ActName::Start
             | ActName::Move
             | ActName::Extend
+            | ActName::Keep
             | ActName::Requeue => None,
         }
     }
 }
+
+/// A link in a message leads here. It changes nothing: that takes a click.
+pub(super) async fn keep(State(api): State<Api>, visit: Visit, Path(id): Path<u64>) -> PageResult {
+    let task = one_task(&api, &visit.caller, TaskId(id)).await.map_err(visit.no())?;
+    let time = KEEP.to_owned();
+    let consequence = if task.idle.is_some() { msg::keep_idle() } else { msg::keep_anyway() };
+    Ok(page(&ConfirmPage {
+        context: &visit.context,
+        question: msg::keep_what(&msg::task_id(&id), &time),
+        consequence,
+        action: String::from("/tasks/act"),
+        act: "keep",
+        button: msg::keep_gpus(),
+        fields: vec![("id", id.to_string()), ("more", time)],
+        no: msg::leave_it(),
+        back: &format!("/tasks/{id}"),
+        waiting: Vec::new(),
+    }))
+}
+
+/// For how long a button keeps GPUs.
+const KEEP: &str = "2h";
 
 #[derive(Template)]
 #[template(path = "confirm.html")]

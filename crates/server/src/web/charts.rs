@@ -1,10 +1,8 @@
-//! The history of use on pages: what charts are called, small lines, and the efficiency card of a run.
+//! The history of use on pages: what charts are called, and small lines.
 
 use crate::api::Api;
 use danlu_core::{GpuId, NodeId};
-use danlu_messages::efficiency as msg;
 use danlu_messages::web::charts as words;
-use danlu_wire::api::Efficiency;
 use serde_json::json;
 
 /// What each chart and each line is called, for the script that draws them.
@@ -27,37 +25,6 @@ pub(super) fn titles() -> String {
         "time": words::time(),
     })
     .to_string()
-}
-
-/// The efficiency card: names and values, and what to ask for next time.
-pub(super) struct EfficiencyCard {
-    pub(super) facts: Vec<(&'static str, String)>,
-    pub(super) advice: Vec<String>,
-}
-
-impl EfficiencyCard {
-    pub(super) fn of(seen: &Efficiency) -> EfficiencyCard {
-        let use_ = seen.gpu_utilization.zip(seen.gpu_utilization_peak);
-        let use_ = use_.map(|(mean, peak)| msg::percent_and_peak(&mean, &peak));
-        let idle = (seen.gpu_seconds > 0 && seen.gpu_utilization.is_some())
-            .then(|| msg::idle_line(seen.gpu_idle_seconds, seen.gpu_seconds));
-        let cores = seen.cpu_millicores.zip(seen.cpu_millicores_peak);
-        let cores =
-            cores.map(|(mean, peak)| msg::number_and_peak(&msg::cores(mean), &msg::cores(peak)));
-        let size = |bytes: Option<u64>| bytes.map(super::amounts::bytes);
-        let facts = [
-            (msg::gpu_use(), use_),
-            (msg::gpu_memory_peak(), size(seen.gpu_memory_peak)),
-            (msg::gpu_idle(), idle),
-            (msg::cpu(), cores),
-            (msg::memory_peak(), size(seen.memory_peak)),
-            (msg::energy_used(), seen.energy_joules.map(msg::energy)),
-        ];
-        EfficiencyCard {
-            facts: facts.into_iter().filter_map(|(name, value)| Some((name, value?))).collect(),
-            advice: seen.advice.iter().map(|advice| advice.text.clone()).collect(),
-        }
-    }
 }
 
 /// Points for a line of 120 by 24, the last ten minutes from left to right; `None` with too few.

@@ -26,6 +26,8 @@ pub(super) struct Cell {
     pub(super) memory: String,
     pub(super) memory_percent: u64,
     pub(super) title: String,
+    /// `idle 2 h`, where it is held and not used.
+    pub(super) idle: Option<String>,
 }
 
 impl Cell {
@@ -39,7 +41,7 @@ pub(super) fn nodes(api: &Api, visit: &Visit) -> Vec<NodeMap> {
     let map = |node: &Node| {
         let visibility = visit.caller.visibility(&model);
         let gpus = view::gpus(&model, node).into_iter();
-        let gpus = gpus.map(|gpu| visibility.gpu(cluster::with_live(&api.live, node.id, gpu)));
+        let gpus = gpus.map(|gpu| visibility.gpu(cluster::with_live(api, &model, node.id, gpu)));
         NodeMap {
             name: node.name.clone(),
             about: about(node),
@@ -92,9 +94,23 @@ fn cell(gpu: GpuView, model: &ReadModel, visit: &Visit) -> Cell {
         task: gpu.tasks.first().copied(),
         memory,
         memory_percent: amounts::percent(gpu.memory_used.unwrap_or(0), gpu.memory_total),
-        title: gpu.foreign.iter().map(process).collect::<Vec<_>>().join("; "),
+        title: gpu
+            .idle
+            .iter()
+            .map(|idle| idle.why.clone())
+            .chain(gpu.foreign.iter().map(process))
+            .collect::<Vec<_>>()
+            .join("; "),
+        idle: gpu.idle.as_ref().and_then(|idle| idle_for(&idle.since)),
         gpu,
     }
+}
+
+/// `idle 2 h`: there is no room for more.
+fn idle_for(since: &str) -> Option<String> {
+    let since = since.parse::<jiff::Timestamp>().ok()?;
+    let seconds = jiff::Timestamp::now().as_second() - since.as_second();
+    Some(msg::idle_for(&danlu_messages::amounts::two_units(u64::try_from(seconds).unwrap_or(0))))
 }
 
 fn kind(gpu: &GpuView, model: &ReadModel, me: UserId) -> &'static str {
@@ -150,5 +166,6 @@ pub(super) fn process(process: &ForeignView) -> String {
     let words = [process.user.clone(), pid, process.command.clone()].into_iter();
     let mut words: Vec<String> = words.filter(|word| !word.is_empty()).collect();
     words.extend(process.memory.map(amounts::bytes));
+    words.extend(process.stopped.then(|| danlu_messages::idle::stopped_stays().to_owned()));
     words.join(", ")
 }

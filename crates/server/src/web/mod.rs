@@ -22,6 +22,8 @@ mod page;
 mod page_context;
 mod preferences;
 mod reasons;
+pub(crate) mod report_svg;
+mod reports;
 mod rows;
 mod secrets;
 mod security;
@@ -69,6 +71,7 @@ pub(crate) fn router() -> Router<Api> {
         .route("/tasks", get(tasks::tasks))
         .route("/tasks/act", post(acts::act))
         .route("/tasks/{id}", get(task::task))
+        .route("/tasks/{id}/keep", get(acts::keep))
         .route("/tasks/{id}/log", get(log_file::download))
         .route("/new", get(new::form).post(new::send))
         .route("/gpus", get(gpus::gpus))
@@ -76,6 +79,7 @@ pub(crate) fn router() -> Router<Api> {
         .route("/gpus/{gpu}", get(gpus::one))
         .route("/nodes", get(nodes::list).post(nodes::add))
         .route("/nodes/{name}", get(nodes::one).post(nodes::act))
+        .route("/reports", get(reports::reports))
         .route("/login", get(login::form).post(login::log_in).layer(short))
         .route("/setup", get(setup::form).post(setup::send).layer(short))
         .route("/me", get(me::me))

@@ -53,7 +53,10 @@ pub(super) fn row(
         (Some(wait), None) => reasons::reason(wait, context),
         (Some(wait), Some(array)) if array.counts.len() == 1 => reasons::reason(wait, context),
         (_, Some(array)) => (counts(array), None),
-        _ => (ended(task), None),
+        _ => match &task.idle {
+            Some(idle) => (idle.why.clone(), None),
+            None => (ended(task), None),
+        },
     };
     let read = |text: &Option<String>| text.as_deref().and_then(|it| Moment::read(it, context.now));
     let started = match array {

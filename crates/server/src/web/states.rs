@@ -69,6 +69,7 @@ pub(super) fn failure(class: &MaybeNewer<FailureClass>) -> (&'static str, &'stat
         FailureClass::CommandNotFound => {
             (msg::command_not_found(), msg::check_the_command_and_its_directory())
         }
+        FailureClass::Idle => (msg::held_gpus_idle(), msg::help_idle()),
         FailureClass::NodeLost => (msg::node_lost(), msg::help_node_lost()),
         FailureClass::Killed => (msg::was_killed(), msg::help_see_log()),
         FailureClass::Other => (msg::ended_with_an_error(), msg::help_see_log()),

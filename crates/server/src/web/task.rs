@@ -1,12 +1,13 @@
 //! The page of one task: description, state, output.
 
-use super::charts::{self, EfficiencyCard};
+use super::charts;
 use super::moment::{Elapsed, Moment};
 use super::page::{PageResult, page};
 use super::page_context::{PageContext, Visit};
 use super::reasons::{Panel, panel};
 use super::rows::{TaskRow, command, row};
 use super::{amounts, log_file, states};
+use crate::api::efficiency::EfficiencyCard;
 use crate::api::{Api, one_task, why};
 use askama::Template;
 use axum::extract::{Path, Query, State};
@@ -15,6 +16,7 @@ use danlu_core::FailureClass;
 use danlu_core::TaskId;
 use danlu_core::task::{DependencyKind, PythonEnvironment};
 use danlu_messages::efficiency as efficiency_words;
+use danlu_messages::idle as idle_words;
 use danlu_messages::web::charts as chart_words;
 use danlu_messages::web::pages;
 use danlu_messages::web::task as msg;
@@ -51,6 +53,7 @@ struct TaskPage<'a> {
     titles: String,
     /// Of the attempt that is shown.
     efficiency: Option<EfficiencyCard>,
+    kept: Option<Moment>,
     /// The attempt that was asked for.
     shown_run: Option<u32>,
 }
@@ -107,6 +110,7 @@ pub(super) async fn task(
         log,
         titles: charts::titles(),
         efficiency: efficiency(&details, query.run),
+        kept: task.kept_until.as_deref().and_then(|at| Moment::read(at, visit.context.now)),
         shown_run: query.run,
         task,
         details,

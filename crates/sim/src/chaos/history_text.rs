@@ -48,6 +48,14 @@ impl fmt::Display for InputText<'_> {
             Input::Resume { task, .. } => write!(f, "resume task {task}"),
             Input::Edit { task, .. } => write!(f, "edit task {task}"),
             Input::Extend { task, more, .. } => write!(f, "extend task {task} by {}ms", more.0),
+            Input::Keep { task, time, .. } => write!(f, "keep task {task} for {}ms", time.0),
+            Input::NoteIdle { run, since, rung, .. } => {
+                write!(f, "run {run} is idle since {}: {rung:?}", since.0)
+            }
+            Input::NoteUsed { run } => write!(f, "run {run} is used again"),
+            Input::StopIdle { run, since, .. } => {
+                write!(f, "stop run {run}, idle since {}", since.0)
+            }
             Input::Move { task, position, .. } => write!(f, "move task {task} to {position}"),
             Input::Start { task, .. } => write!(f, "start task {task}"),
             Input::Remove { task, .. } => write!(f, "remove task {task}"),
@@ -184,6 +192,9 @@ impl fmt::Display for EventText<'_> {
             Event::PartStarted { run, node } => write!(f, "run {run} started on {node}"),
             Event::RunPaused { run } => write!(f, "run {run} paused"),
             Event::RunResumed { run } => write!(f, "run {run} resumed"),
+            Event::RunIdle { run, rung, .. } => write!(f, "run {run} idle: {rung:?}"),
+            Event::RunUsedAgain { run } => write!(f, "run {run} is used again"),
+            Event::RunKept { run, until, .. } => write!(f, "run {run} kept until {}", until.0),
             Event::RunStopping { run, why } => write!(f, "run {run} stopping: {why:?}"),
             Event::PartEnded { run, node, exit } => {
                 write!(f, "run {run} ended on {node}: {exit:?}")

@@ -77,6 +77,11 @@ impl World {
             for event in &turn.step.events {
                 match event {
                     Event::TaskEdited { .. } => self.tally.edits += 1,
+                    Event::RunKept { .. } => self.tally.kept += 1,
+                    Event::RunIdle { .. } => self.tally.told_idle += 1,
+                    Event::RunStopping { why: StopReason::Idle { .. }, .. } => {
+                        self.tally.stopped_idle += 1;
+                    }
                     Event::TaskSubmitted { .. } => self.tally.submits += 1,
                     Event::TasksSubmitted { count, .. } => {
                         self.tally.submits += u64::from(*count);

@@ -20,6 +20,7 @@ mod faults;
 mod gpu;
 mod history;
 mod history_text;
+mod idle_rule;
 mod inspect;
 mod machine;
 mod many_seeds;

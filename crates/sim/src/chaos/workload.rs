@@ -1,6 +1,7 @@
 //! The requests of clients: a random workload, and random actions on existing tasks, nodes and users.
 
 use super::dice::Dice;
+use super::idle_rule;
 use super::world::World;
 use danlu_core::input::GpuChange;
 use danlu_core::quota::{OverQuota, Quota, QuotaSettings};
@@ -40,6 +41,7 @@ enum Verb {
     Edit,
     Move,
     Extend,
+    Keep,
     Requeue,
     Start,
     Pause,
@@ -47,7 +49,7 @@ enum Verb {
 }
 
 impl Verb {
-    const ALL: [Verb; 12] = [
+    const ALL: [Verb; 13] = [
         Verb::Cancel,
         Verb::Hold,
         Verb::Release,
@@ -56,6 +58,7 @@ impl Verb {
         Verb::Edit,
         Verb::Move,
         Verb::Extend,
+        Verb::Keep,
         Verb::Requeue,
         Verb::Start,
         Verb::Pause,
@@ -91,6 +94,9 @@ impl World {
             self.tally.repeated_submits += 1;
             return Some(submit);
         }
+        if self.dice.chance(60) {
+            return self.draw_idle();
+        }
         let meddles = self.dice.chance(self.workload.meddling);
         match (meddles, self.clients[client].admin) {
             (false, _) => self.draw_submit(client),
@@ -125,7 +131,7 @@ impl World {
                 &[Verb::Hold, Verb::Cancel, Verb::Edit, Verb::Move, Verb::Start]
             }
             Some(TaskState::Active { .. }) => {
-                &[Verb::Cancel, Verb::Pause, Verb::Resume, Verb::Extend, Verb::Requeue]
+                &[Verb::Cancel, Verb::Pause, Verb::Resume, Verb::Extend, Verb::Keep, Verb::Requeue]
             }
             Some(TaskState::Finished { .. }) => &[Verb::Retry, Verb::Remove],
             None => &Verb::ALL,
@@ -139,6 +145,7 @@ impl World {
             Verb::Edit => return self.draw_edit(by, task),
             Verb::Move => Input::Move { by, task, position: self.dice.index(10) },
             Verb::Extend => Input::Extend { by, task, more: self.dice.span(0, 60_000) },
+            Verb::Keep => Input::Keep { by, task, time: self.dice.span(0, 60_000) },
             Verb::Requeue => Input::Requeue { by, task },
             Verb::Start => Input::Start { by, task },
             Verb::Pause => Input::Pause { by, task },
@@ -288,6 +295,7 @@ impl World {
                 recent: if dice.chance(850) { dice.scale(1, 21) - 1 } else { 1_000 },
                 ..HistorySettings::default()
             },
+            idle: Box::new(idle_rule::draw_settings(dice)),
             ..Settings::default()
         };
         match dice.chance(200) {

@@ -13,7 +13,7 @@ pub struct Act {
     /// For `move`.
     #[serde(default)]
     pub position: usize,
-    /// For `extend`: seconds.
+    /// For `extend` and `keep`: seconds.
     #[serde(default)]
     pub more: u64,
     /// For `cancel` and `remove`: also cancel all that wait for them.
@@ -45,6 +45,8 @@ pub enum ActName {
     Start,
     Move,
     Extend,
+    /// The GPUs, although they are not used.
+    Keep,
     Requeue,
     Remove,
 }

@@ -26,6 +26,9 @@ pub struct GpuView {
     pub foreign: Vec<ForeignView>,
     /// How many tasks share it by count.
     pub slots: u32,
+    /// It is held and not used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idle: Option<super::IdleView>,
     /// Why it is not assigned, where the state does not say it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
@@ -52,6 +55,9 @@ pub struct ForeignView {
     pub user: String,
     pub command: String,
     pub memory: Option<u64>,
+    /// It was stopped (Ctrl-Z) and keeps what it has.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub stopped: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

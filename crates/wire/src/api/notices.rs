@@ -25,6 +25,12 @@ pub enum NoticeKind {
     MachineDistrusted { node: String, report: String },
     /// Messages cannot be delivered over a channel.
     ChannelFailing { channel: String },
+    /// A file beside the database could not be read; a new one was begun.
+    FileSetAside { file: String, aside: String },
+    /// Points cannot be written to a database.
+    ExportFailing { target: String },
+    /// A process that Danlu did not start is on a GPU that a task has for itself.
+    ForeignProcess { node: String, gpu: u32, pid: u32, user: String, task: u64 },
     /// A notice that only a newer server knows.
     #[serde(other)]
     #[schemars(skip)]
@@ -38,6 +44,9 @@ impl NoticeKind {
             NoticeKind::DataLost { .. }
             | NoticeKind::Restored { .. }
             | NoticeKind::ChannelFailing { .. }
+            | NoticeKind::FileSetAside { .. }
+            | NoticeKind::ExportFailing { .. }
+            | NoticeKind::ForeignProcess { .. }
             | NoticeKind::Unknown => false,
             NoticeKind::SchedulingPaused { .. } | NoticeKind::MachineDistrusted { .. } => true,
         }
@@ -45,7 +54,13 @@ impl NoticeKind {
 
     /// Whether it ends with the server that it was about.
     pub fn ends_with_the_server(&self) -> bool {
-        self.is_for_everybody() || matches!(self, NoticeKind::ChannelFailing { .. })
+        let passing = matches!(
+            self,
+            NoticeKind::ChannelFailing { .. }
+                | NoticeKind::ExportFailing { .. }
+                | NoticeKind::ForeignProcess { .. }
+        );
+        self.is_for_everybody() || passing
     }
 }
 

@@ -1,6 +1,7 @@
 //! Tasks and their runs, one or many.
 
 use super::{GpuCounts, MaybeNewer, Notice, PartStateName, RunStateName, TaskStateName};
+use danlu_core::idle::IdleKind;
 use danlu_core::notify_rule::NotifyRule;
 use danlu_core::task::{Dependency, Output, PythonEnvironment};
 use danlu_core::{FailureClass, Request, WaitReason};
@@ -145,9 +146,25 @@ pub struct TaskView {
     /// waits or starts, and for who may see inside.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub silent_paths: Vec<String>,
+    /// It holds GPUs and does not use them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idle: Option<IdleView>,
+    /// Until then nothing is done about that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kept_until: Option<String>,
     /// Only of a single task.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub details: Option<TaskDetails>,
+}
+
+/// GPUs that are held and not used.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct IdleView {
+    pub since: String,
+    #[schemars(schema_with = "idle_kind")]
+    pub kind: MaybeNewer<IdleKind>,
+    /// In words.
+    pub why: String,
 }
 
 /// What lists leave out.
@@ -246,6 +263,11 @@ pub struct PartView {
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_zero(number: &usize) -> bool {
     *number == 0
+}
+
+fn idle_kind(_: &mut SchemaGenerator) -> Schema {
+    let names: Vec<&str> = IdleKind::ALL.iter().map(|kind| kind.as_str()).collect();
+    json_schema!({ "type": "string", "enum": names })
 }
 
 fn failure_class(_: &mut SchemaGenerator) -> Schema {

@@ -217,6 +217,19 @@ impl Daemon {
         self.start_again();
     }
 
+    /// A backup is copied over the database: what was done in between is lost, and that is accepted.
+    pub(crate) fn restore_after(&mut self, done: impl FnOnce(&Daemon)) {
+        self.terminate();
+        let database = self.data().join("danlu.db");
+        let bytes = fs::read(&database).expect("the database");
+        self.start_again();
+        done(self);
+        self.terminate();
+        fs::write(&database, bytes).expect("a restore");
+        self.add_argument("--accept-loss");
+        self.start_again();
+    }
+
     /// Whether the server's process has ended by itself.
     pub(crate) fn has_ended(&mut self) -> bool {
         self.child.try_wait().is_ok_and(|status| status.is_some())

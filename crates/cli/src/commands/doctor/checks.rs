@@ -7,24 +7,26 @@ use std::{
 };
 
 use danlu_messages::cli::doctor as msg;
-use danlu_wire::api::{Document, GpuStateName, Gpus, Nodes, ServerHealth};
+use danlu_server::daemon::{host_health, notices::words};
+use danlu_wire::api::{Document, GpuStateName, Gpus, Nodes, NoticeList, ServerHealth};
 use jiff::Timestamp;
 use nix::sys::{
     resource::{Resource, getrlimit},
     statvfs::statvfs,
 };
 
-use super::{Finding, Verdict, server_health, unit_settings};
+use super::{Finding, Verdict, host_checks, server_health};
 use crate::{
     client::{Address, Client, responses::ConfigAnswer},
-    screen::{amounts, places, states},
+    screen::{amounts, places, states, width},
 };
 
 pub(super) fn all(server: Option<&str>) -> Vec<Finding> {
-    let mut findings = vec![tool()];
+    let (mut findings, mut host) = (vec![tool()], None);
     match Client::new(server) {
         Ok(client) => {
             let health = health(&client);
+            host = health.as_ref().and_then(|health| health.host.clone());
             findings.extend(server_checks(&client, health.as_ref()));
             // Where the server keeps its data, it knows best.
             findings.extend(data_directory().filter(|_| health.is_none()));
@@ -34,8 +36,10 @@ pub(super) fn all(server: Option<&str>) -> Vec<Finding> {
             findings.extend(data_directory());
         }
     }
-    findings.extend(unit_settings::findings());
-    findings.extend([nvidia(), cgroups(), open_files(), lingering()].into_iter().flatten());
+    // Tasks run where the server is; where that does not tell, it may be here.
+    let host = host.unwrap_or_else(host_health::look);
+    findings.extend(host_checks::findings(&host));
+    findings.extend([open_files(), lingering()].into_iter().flatten());
     findings
 }
 
@@ -66,6 +70,12 @@ fn server_checks(client: &Client, health: Option<&ServerHealth>) -> Vec<Finding>
     findings.extend(client.get::<Document<ConfigAnswer>>("/config").ok().and_then(not_encrypted));
     if let Some(health) = health {
         findings.extend(server_health::findings(health, Timestamp::now()));
+    }
+    if let Ok(notices) = client.get::<Document<NoticeList>>("/notices") {
+        findings.extend(notices.content.notices.iter().map(|notice| {
+            let (what, hint) = words(notice);
+            note(&width::plain(&what), &width::plain(&hint))
+        }));
     }
     if let Ok(nodes) = client.get::<Document<Nodes>>("/nodes") {
         findings.extend(node_checks(&nodes.content));
@@ -132,30 +142,6 @@ fn gpu_checks(gpus: &Gpus) -> Vec<Finding> {
         }
     }
     findings
-}
-
-/// A card that the kernel knows and the driver's tools do not.
-fn nvidia() -> Option<Finding> {
-    let cards = || fs::read_dir("/proc/driver/nvidia/gpus").map(Iterator::count).unwrap_or(0);
-    let device = Path::new("/dev/nvidiactl").exists();
-    if !device && cards() == 0 {
-        return None;
-    }
-    let tool = in_path("nvidia-smi").is_some();
-    if tool {
-        return Some(fine(msg::driver_installed().to_owned()));
-    }
-    Some(note(msg::no_nvidia_smi(), msg::install_nvidia_utils()))
-}
-
-/// With control groups nothing of a task survives its end.
-fn cgroups() -> Option<Finding> {
-    let unified = Path::new("/sys/fs/cgroup/cgroup.controllers").exists();
-    let hybrid = Path::new("/sys/fs/cgroup/unified/cgroup.procs").exists();
-    if unified || hybrid {
-        return Some(fine(msg::control_groups_v2_are_there().to_owned()));
-    }
-    Some(note(msg::no_cgroup_v2(), msg::boot_with_cgroup_v2()))
 }
 
 fn data_directory() -> Option<Finding> {
@@ -225,11 +211,6 @@ fn lingering() -> Option<Finding> {
         return None;
     }
     Some(note(msg::ends_at_logout(), &format!("loginctl enable-linger {user}")))
-}
-
-fn in_path(program: &str) -> Option<PathBuf> {
-    let path = env::var_os("PATH")?;
-    env::split_paths(&path).map(|directory| directory.join(program)).find(|file| file.is_file())
 }
 
 pub(super) fn fine(what: String) -> Finding {

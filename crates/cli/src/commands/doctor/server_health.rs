@@ -1,7 +1,7 @@
-//! What is wrong where the server runs: clock, disk, addresses, certificate.
+//! What is wrong where the server runs: clock, disk, addresses, certificate, mail.
 
 use danlu_messages::cli::doctor as msg;
-use danlu_wire::api::{NodeView, ServerHealth};
+use danlu_wire::api::{ExportHealth, MailHealth, NodeView, ServerHealth};
 use jiff::Timestamp;
 
 use super::{
@@ -27,9 +27,33 @@ pub(super) fn findings(health: &ServerHealth, now: Timestamp) -> Vec<Finding> {
     );
     found.push(addresses(health));
     found.extend(certificate(health, now));
+    found.extend(health.mail.as_ref().map(mail));
     let few = health.open_files.filter(|most| *most < LEAST_FILES);
     found.extend(few.map(|most| note(&msg::server_open_files(&most), msg::raise_limit_nofile())));
+    found.extend(health.exports.iter().map(export));
     found
+}
+
+fn mail(MailHealth { server, problem }: &MailHealth) -> Finding {
+    match problem {
+        None => fine(msg::mail_is_taken(server)),
+        Some(problem) => wrong(&msg::mail_is_not_taken(server, problem), Some(msg::mend_mail())),
+    }
+}
+
+fn export(export: &ExportHealth) -> Finding {
+    let ExportHealth { target, waiting, refused, dropped, failing } = export;
+    match failing {
+        Some(answer) => {
+            let what = msg::influxdb_failing(target, answer, waiting);
+            wrong(&what, Some(msg::check_influxdb()))
+        }
+        None if refused + dropped > 0 => {
+            let what = msg::influxdb_lost(target, &(refused + dropped));
+            note(&what, msg::see_server_log())
+        }
+        None => fine(msg::influxdb_fine(target)),
+    }
 }
 
 fn server_clock(health: &ServerHealth, now: Timestamp) -> Finding {
@@ -132,6 +156,9 @@ mod tests {
             listening: vec!["https://0.0.0.0:8787".into()],
             certificate: Some("/c.pem".into()),
             certificate_ends_at: Some("2027-11-18T08:00:00Z".into()),
+            host: None,
+            mail: Some(MailHealth { server: "mail.example:587".into(), problem: None }),
+            exports: Vec::new(),
         }
     }
 
@@ -166,5 +193,17 @@ mod tests {
         check(ends("2026-11-01T08:00:00Z"), Wrong, "2026-11-01");
         check(|it| it.certificate_ends_at = None, Wrong, "/c.pem");
         check(|it| it.open_files = Some(1_024), Note, "1024");
+        let refused = MailHealth { server: "mail.example:587".into(), problem: Some("535".into()) };
+        check(|it| it.mail = Some(refused), Wrong, "mail.example:587: 535");
+        let export = ExportHealth {
+            target: "http://db:8086 lab".into(),
+            waiting: 7,
+            refused: 0,
+            dropped: 0,
+            failing: Some("HTTP 404 database not found".into()),
+        };
+        let lost = ExportHealth { dropped: 5, failing: None, ..export.clone() };
+        check(|it| it.exports = vec![export], Wrong, "database not found; 7 wait");
+        check(|it| it.exports = vec![lost], Note, "5 points");
     }
 }

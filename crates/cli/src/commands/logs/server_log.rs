@@ -16,10 +16,19 @@ pub(super) fn print(client: &Client, arguments: &LogsArguments) -> Result<(), Fa
     if arguments.follow {
         return follow(client, arguments, &filters, &mut printer);
     }
-    match client.open("/server/logs?offset=0&limit=0", "text/plain") {
-        Ok(_) => so_far(client, arguments, "/server/logs", &filters, &mut printer),
-        Err(problem) => Err(failure(problem)),
+    let look = [&filters[..], &["offset=0".to_owned(), "limit=0".to_owned()]].concat().join("&");
+    let answer = client.open(&format!("/server/logs?{look}"), "text/plain").map_err(failure)?;
+    // What was asked for by its age may be in files that were put aside; the last lines are found by the server.
+    if arguments.since.is_some() && arguments.tail.is_none() {
+        let count =
+            answer.headers().get("x-danlu-older").and_then(|it| it.to_str().ok()?.parse().ok());
+        let count: u8 = count.unwrap_or(0);
+        for older in (1..=count).rev() {
+            let filters = [&filters[..], &[format!("older={older}")]].concat();
+            so_far(client, arguments, "/server/logs", &filters, &mut printer)?;
+        }
     }
+    so_far(client, arguments, "/server/logs", &filters, &mut printer)
 }
 
 fn filters(arguments: &LogsArguments) -> Vec<String> {

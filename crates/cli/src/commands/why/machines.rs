@@ -116,6 +116,7 @@ pub(crate) fn foreign(process: &ForeignView) -> String {
         about.push(shortened(&width::plain(&process.command)));
     }
     about.extend(process.memory.map(amounts::bytes_in_words));
+    about.extend(process.stopped.then(|| danlu_messages::idle::stopped_stays().to_owned()));
     let about = about.join(", ");
     if about.is_empty() {
         format!("{user}, pid {pid}")

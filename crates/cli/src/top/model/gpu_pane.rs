@@ -115,6 +115,7 @@ fn holder(gpu: &GpuView, holders: &Holders, me: &str) -> (Whose, String) {
             None => id.to_string(),
         });
     }
+    parts.extend(gpu.idle.as_ref().map(|idle| width::plain(&idle.why)));
     parts.extend(gpu.foreign.iter().map(|process| msg::outside(&foreign_process(process))));
     let aside = || {
         let state = states::gpu(gpu.state).to_owned();

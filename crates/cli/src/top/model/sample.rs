@@ -127,6 +127,7 @@ pub(crate) fn gpus() -> Vec<GpuView> {
         power: Some(300),
         tasks: tasks.to_vec(),
         foreign: Vec::new(),
+        idle: None,
         slots: 1,
         why: None,
         also_on: Vec::new(),
@@ -136,6 +137,7 @@ pub(crate) fn gpus() -> Vec<GpuView> {
         user: "chen".into(),
         command: "python".into(),
         memory: Some(21 << 30),
+        stopped: false,
     };
     let mut all = vec![
         gpu("gpu1", 0, GpuStateName::Held, &[412], 97),

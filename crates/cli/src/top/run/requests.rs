@@ -115,6 +115,7 @@ fn acted(client: &Client, wanted: &TopAct) -> Result<String, Failure> {
         | ActName::Start
         | ActName::Move
         | ActName::Extend
+        | ActName::Keep
         | ActName::Requeue
         | ActName::Remove => msg::acted_cancel(&tasks),
     })
@@ -132,6 +133,7 @@ fn sensible(act: ActName) -> &'static [TaskStateName] {
         | ActName::Start
         | ActName::Move
         | ActName::Extend
+        | ActName::Keep
         | ActName::Requeue
         | ActName::Remove => &OPEN,
     }

@@ -107,6 +107,7 @@ fn gravity(class: FailureClass) -> u32 {
         | FailureClass::CommandNotFound
         | FailureClass::Killed
         | FailureClass::NodeLost
+        | FailureClass::Idle
         | FailureClass::Other => 6,
     }
 }

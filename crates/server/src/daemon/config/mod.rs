@@ -1,16 +1,23 @@
 //! The configuration and the origin of each value: flag, environment variable, file or default.
 
 mod auth;
+mod influx;
 mod limits;
 mod log;
+mod metrics;
 mod notify;
+mod reports;
 mod sampling;
 
 pub use auth::AuthConfig;
+pub use influx::{InfluxConfig, InfluxPlace, PointNames};
 pub use limits::Limits;
 pub use log::{LogConfig, LogFormat, LogLevel};
+pub use metrics::{AddressRange, MetricsConfig};
 pub(crate) use notify::EMAIL;
 pub use notify::{ChannelConfig, EmailConfig, HttpService, MailTls, NotifyConfig, SecretSource};
+pub(crate) use reports::ADMINS;
+pub use reports::ReportsConfig;
 pub use sampling::{CustomMetric, Sampling};
 
 use crate::api::task_template;
@@ -21,9 +28,12 @@ use danlu_core::limits::SLOTS_PER_GPU;
 use danlu_messages::errors;
 use danlu_spec::Patch;
 use danlu_wire::api::NewNode;
+use influx::InfluxInFile;
 use limits::LimitsInFile;
 use log::LogInFile;
+use metrics::MetricsInFile;
 use notify::NotifyInFile;
+use reports::ReportsInFile;
 use sampling::{MetricInFile, SamplingInFile};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -78,6 +88,12 @@ pub struct Config {
     /// Reloaded live.
     pub notify: NotifyConfig,
     pub sampling: Sampling,
+    /// Reloaded live.
+    pub metrics: MetricsConfig,
+    /// Reloaded live.
+    pub influx: Vec<InfluxConfig>,
+    /// Reloaded live.
+    pub reports: ReportsConfig,
     /// Other machines. Reloaded live.
     pub nodes: Vec<NewNode>,
     /// Where the configuration file is, or would be.
@@ -108,6 +124,9 @@ struct File {
     notify: NotifyInFile,
     sampling: SamplingInFile,
     metric: Vec<MetricInFile>,
+    metrics: MetricsInFile,
+    influxdb: Vec<InfluxInFile>,
+    reports: ReportsInFile,
     log: LogInFile,
     /// `[[node]]`, one for each machine.
     node: Vec<Spanned<NewNode>>,
@@ -172,6 +191,8 @@ pub enum ConfigError {
     Notify { path: PathBuf, key: String, what: String },
     #[error("{path}: {key}: `{value}` is not {expect}")]
     Sampling { path: PathBuf, key: String, value: String, expect: &'static str },
+    #[error("{path}: {key}: {what}")]
+    Metrics { path: PathBuf, key: String, what: String },
     #[error("{}", errors::bad_log_setting(&path.display(), key, value, expect))]
     Log { path: PathBuf, key: &'static str, value: String, expect: &'static str },
     #[error("{path}: {entry}")]
@@ -276,11 +297,28 @@ impl Config {
             origin(key, said(is_said));
         }
         let notify = file.notify.parse(&from)?;
+        let rules = task_defaults.notify.value().into_iter().flatten();
+        let mut told = rules.filter_map(|rule| rule.to.as_deref());
+        if let Some(to) = told.find(|to| !notify.has(to)) {
+            let what = danlu_messages::notify::config::default_goes_nowhere(&to);
+            return Err(ConfigError::Defaults { path: PathBuf::from(&from), what });
+        }
         for (key, is_said) in file.sampling.said() {
             origin(key, said(is_said));
         }
         origin("metric", said(!file.metric.is_empty()));
         let sampling = file.sampling.parse(file.metric, &from)?;
+        for (key, is_said) in file.metrics.said() {
+            origin(key, said(is_said));
+        }
+        let metrics = file.metrics.parse(&from)?;
+        origin("influxdb", said(!file.influxdb.is_empty()));
+        let influx = influx::parse(file.influxdb, &from)?;
+        for (key, is_said) in file.reports.said() {
+            origin(key, said(is_said));
+        }
+        let channels: Vec<&str> = notify.channels.keys().map(String::as_str).collect();
+        let reports = file.reports.parse(&channels, notify.email.is_some(), &from)?;
         for (key, is_said) in file.log.said() {
             origin(key, said(is_said));
         }
@@ -307,6 +345,9 @@ impl Config {
             limits,
             notify,
             sampling,
+            metrics,
+            influx,
+            reports,
             nodes,
             path,
             origins,
@@ -330,6 +371,11 @@ impl Config {
         nodes_file::beside(&self.path)
     }
 
+    /// Somebody is told what happens: it is counted from the start.
+    pub(crate) fn counts(&self) -> bool {
+        self.metrics.wanted || !self.influx.is_empty()
+    }
+
     /// The configuration that a restart would use.
     pub fn again(&self) -> Result<Config, ConfigError> {
         Config::load(self.flags.clone())
@@ -340,8 +386,8 @@ impl Config {
         let before = self.entries();
         let now = newer.entries().into_iter();
         let live = |key: &str| {
-            let sections = ["gpus.", "limits.", "notify.", "sampling."];
-            let whole = ["resources", "metric"];
+            let sections = ["gpus.", "limits.", "metrics.", "notify.", "reports.", "sampling."];
+            let whole = ["resources", "metric", "influxdb"];
             whole.contains(&key) || sections.iter().any(|section| key.starts_with(section))
         };
         let now = now.filter(|entry| !live(entry.key));
@@ -399,7 +445,10 @@ impl Config {
             ("log.format", self.log.format.as_str().to_owned()),
         ];
         let values = values.into_iter().chain(self.limits.entries()).chain(self.notify.entries());
-        let values = values.chain(self.sampling.entries());
+        let values = values.chain(self.sampling.entries()).chain(self.metrics.entries());
+        let databases: Vec<String> = self.influx.iter().map(InfluxConfig::label).collect();
+        let values = values.chain([("influxdb", databases.join(", "))]);
+        let values = values.chain(self.reports.entries());
         let origin = |key| self.origins.get(key).cloned().unwrap_or_default();
         values.map(|(key, value)| Entry { key, value, origin: origin(key) }).collect()
     }

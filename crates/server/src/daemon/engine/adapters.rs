@@ -152,6 +152,7 @@ impl danlu_engine::Store for EngineAdapters {
 
     fn commit(&mut self, batch: &Batch) -> Result<(), StoreError> {
         on_purpose::for_commit(&self.store)?;
+        let since = self.publisher.counters().is_wanted().then(Instant::now);
         let mut committed = self.store.commit(batch);
         if committed.as_ref().is_err_and(StoreError::is_full) && self.disk.give_up_reserve() {
             committed = self.store.commit(batch);
@@ -165,6 +166,9 @@ impl danlu_engine::Store for EngineAdapters {
             self.guard.note(self.store.newest_event(), ledger);
             let now = Instant::now();
             self.unsettled = Some((self.unsettled.map_or(now, |(first, _)| first), now));
+            if let Some(since) = since {
+                self.publisher.counters().committed(now - since);
+            }
         }
         Ok(())
     }
@@ -277,6 +281,9 @@ impl Watch for EngineAdapters {
                     | NoticeKind::Restored { .. }
                     | NoticeKind::SchedulingPaused { .. }
                     | NoticeKind::ChannelFailing { .. }
+                    | NoticeKind::FileSetAside { .. }
+                    | NoticeKind::ExportFailing { .. }
+                    | NoticeKind::ForeignProcess { .. }
                     | NoticeKind::Unknown => false,
                 };
                 if self.has_notice(known) {

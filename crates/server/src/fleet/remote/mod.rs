@@ -38,7 +38,7 @@ use crate::store::{Store, StoreError};
 use crate::usage::Usage;
 use danlu_core::{Input, NodeId, NodeMessage, RunId, SessionId, UserId};
 use danlu_wire::ToAgent;
-use danlu_wire::agent::{CONFIRMS_LOGS, LogPlace, TELLS_SAMPLES};
+use danlu_wire::agent::{CONFIRMS_LOGS, ENDS_FOREIGN, EndForeign, LogPlace, TELLS_SAMPLES};
 use danlu_wire::samples::SamplingOrder;
 use last_lines::LastLines;
 use remote_log::AgentRequests;
@@ -166,7 +166,8 @@ impl Nodes {
             | ToAgent::AskFacts
             | ToAgent::ReadLog(_)
             | ToAgent::CheckPaths(_)
-            | ToAgent::Sampling(_) => None,
+            | ToAgent::Sampling(_)
+            | ToAgent::EndForeign(_) => None,
         };
         // A closed connection is noticed by its own task.
         let _ = theirs.map_or(connection.orders, |theirs| theirs.orders).send(order);
@@ -199,6 +200,12 @@ impl Nodes {
         for connection in connections.values().filter(|it| it.protocol >= TELLS_SAMPLES) {
             let _ = connection.orders.send(ToAgent::Sampling(order.clone()));
         }
+    }
+
+    /// Answers whether the agent there knows how.
+    pub(crate) fn end_foreign(&self, node: NodeId, order: EndForeign) -> bool {
+        let connection = self.connection(node).filter(|it| it.protocol >= ENDS_FOREIGN);
+        connection.is_some_and(|it| it.orders.send(ToAgent::EndForeign(order)).is_ok())
     }
 
     /// All nodes reconnect, as after a start of the daemon.

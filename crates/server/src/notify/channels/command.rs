@@ -89,8 +89,9 @@ impl CommandHook {
 
     /// Writes the message and reads what it says, each for as long as the command lets us.
     fn talk(&self, child: &mut Child, name: &str, message: &Outgoing) -> mpsc::Receiver<String> {
-        let Outgoing { id, letter, rendered, last_lines, .. } = message;
-        let body = document((id, name), letter, rendered, last_lines).to_string();
+        let Outgoing { id, letter, rendered, last_lines, efficiency, .. } = message;
+        let body =
+            document((id, name), letter, rendered, last_lines, efficiency.as_ref()).to_string();
         if let Some(mut stdin) = child.stdin.take() {
             // A command need not read it.
             thread::spawn(move || drop(stdin.write_all(body.as_bytes())));

@@ -49,6 +49,15 @@ impl Mailer {
         Ok(Mailer { transport: builder.build(), from })
     }
 
+    /// Whether the server lets us in: greeting, encryption, password.
+    pub(super) fn check(&self) -> Result<(), String> {
+        match self.transport.test_connection() {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(msg::connection_refused().to_owned()),
+            Err(error) => Err(answer(&error)),
+        }
+    }
+
     pub(super) fn deliver(&self, address: &str, message: &Outgoing) -> Delivered {
         let mail = match self.mail(address, message) {
             Ok(mail) => mail,
@@ -61,10 +70,7 @@ impl Mailer {
                 Delivered::Yes { answer: super::http::shown(&answer) }
             }
             Err(error) => {
-                let answer = match error.is_timeout() {
-                    true => msg::timed_out().to_owned(),
-                    false => super::http::shown(&whole(&error)),
-                };
+                let answer = answer(&error);
                 match error.is_permanent() {
                     true => Delivered::Never { answer },
                     false => Delivered::Later { answer, after: None },
@@ -93,6 +99,13 @@ impl Mailer {
         // Programs that answer mail by themselves leave it alone.
         put("Auto-Submitted", "auto-generated");
         Ok((built.envelope().clone(), built.formatted()))
+    }
+}
+
+fn answer(error: &lettre::transport::smtp::Error) -> String {
+    match error.is_timeout() {
+        true => msg::timed_out().to_owned(),
+        false => super::http::shown(&whole(error)),
     }
 }
 

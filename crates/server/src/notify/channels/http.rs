@@ -20,14 +20,14 @@ const USUAL: [&str; 3] =
     ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem"];
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Request {
-    pub(super) url: String,
-    pub(super) headers: Vec<(&'static str, String)>,
-    pub(super) body: Vec<u8>,
+pub(crate) struct Request {
+    pub(crate) url: String,
+    pub(crate) headers: Vec<(&'static str, String)>,
+    pub(crate) body: Vec<u8>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum HttpAnswer {
+pub(crate) enum HttpAnswer {
     Status {
         status: u16,
         body: String,
@@ -40,10 +40,10 @@ pub(super) enum HttpAnswer {
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct HttpClient(ureq::Agent);
+pub(crate) struct HttpClient(ureq::Agent);
 
 impl HttpClient {
-    pub(super) fn new() -> HttpClient {
+    pub(crate) fn new() -> HttpClient {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let tls = TlsConfig::builder()
             .root_certs(RootCerts::Specific(Arc::new(trusted())))
@@ -63,7 +63,7 @@ impl HttpClient {
         HttpClient(config.new_agent())
     }
 
-    pub(super) fn send(&self, request: &Request) -> HttpAnswer {
+    pub(crate) fn send(&self, request: &Request) -> HttpAnswer {
         let mut call = self.0.post(&request.url);
         for (name, value) in &request.headers {
             call = call.header(*name, value);
@@ -107,7 +107,7 @@ fn trusted() -> Vec<ureq::tls::Certificate<'static>> {
 }
 
 /// What was said, in one line.
-pub(super) fn shown(body: &str) -> String {
+pub(crate) fn shown(body: &str) -> String {
     let words: Vec<&str> = body.split(|it: char| it.is_control() || it.is_whitespace()).collect();
     let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
     words.join(" ").chars().take(SHOWN_CHARS).collect()

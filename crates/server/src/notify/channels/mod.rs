@@ -11,7 +11,8 @@ mod slack;
 mod webhook;
 mod wecom;
 
-pub(crate) use secret::SecretError;
+pub(crate) use http::{HttpAnswer, HttpClient, Request as HttpRequest, shown};
+pub(crate) use secret::{SecretError, SecretText};
 
 use super::document::document;
 use super::html::html;
@@ -22,9 +23,9 @@ use crate::daemon::config::{ChannelConfig, HttpService, NotifyConfig};
 use command::CommandHook;
 use danlu_core::{Span, Time};
 use danlu_messages::notify::channels as msg;
+use danlu_wire::api::Efficiency;
 use email::Mailer;
-use http::{HttpAnswer, HttpClient, Request};
-use secret::SecretText;
+use http::Request;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -36,6 +37,8 @@ pub(crate) struct Outgoing {
     pub(crate) letter: Letter,
     pub(crate) rendered: Rendered,
     pub(crate) last_lines: Vec<String>,
+    /// What the last run of a task has made of what it held.
+    pub(crate) efficiency: Option<Efficiency>,
     /// Of mail.
     pub(crate) subject: String,
     pub(crate) now: Time,
@@ -104,6 +107,16 @@ impl Channels {
             email: self.mailer.is_some(),
             names: self.named.keys().cloned().collect(),
             admins: self.config.admins.clone(),
+        }
+    }
+
+    /// What keeps us from sending mail, where something does. No mail is sent.
+    pub(crate) fn check_mail(&self) -> Option<String> {
+        let email = self.config.email.as_ref()?;
+        match Mailer::open(email) {
+            Ok(mailer) => mailer.check().err(),
+            // Its password may have become unreadable.
+            Err(error) => Some(error.to_string()),
         }
     }
 
@@ -178,6 +191,7 @@ pub(super) mod tests {
             letter,
             rendered,
             last_lines: vec!["RuntimeError".into()],
+            efficiency: None,
             subject: "[Danlu] Task 12".into(),
             now: Time(1_599_360_473_000),
         }

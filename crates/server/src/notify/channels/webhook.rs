@@ -4,8 +4,8 @@ use super::{Outgoing, Request, document, signature};
 use std::fmt::Write as _;
 
 pub(super) fn request(url: &str, secret: Option<&str>, name: &str, message: &Outgoing) -> Request {
-    let Outgoing { id, letter, rendered, last_lines, now, .. } = message;
-    let body = document((id, name), letter, rendered, last_lines).to_string();
+    let Outgoing { id, letter, rendered, last_lines, efficiency, now, .. } = message;
+    let body = document((id, name), letter, rendered, last_lines, efficiency.as_ref()).to_string();
     let mut headers =
         vec![("content-type", "application/json".to_owned()), ("danlu-id", id.clone())];
     if let Some(secret) = secret {

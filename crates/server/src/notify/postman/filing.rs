@@ -1,17 +1,18 @@
 //! Where a message goes first, what is due, and what comes of a delivery.
 
-use super::{AWAY, Postman};
+use super::Postman;
 use crate::api::Api;
 use crate::notify::channels::Delivered;
 use crate::notify::digest::{Collected, bundle};
-use crate::notify::expand::{Addressed, Surroundings};
-use crate::notify::letter::{Letter, TaskNews};
-use crate::notify::outbox::{NewPost, OutboxBatch, PostState};
+use crate::notify::expand::{Absence, Addressed, Surroundings};
+use crate::notify::letter::{ForeignFacts, Letter, Matter, TaskNews};
+use crate::notify::outbox::{NewPost, Outbox, OutboxBatch, PostState};
 use crate::notify::quiet_hours;
 use crate::notify::recipients::{Occasion, Target};
 use danlu_core::{Span, Time, UserId};
 use danlu_messages::notify::channels as msg;
 use sha2::{Digest as _, Sha256};
+use std::sync::atomic::Ordering;
 use tracing::warn;
 
 /// Bundles at once; more are sent as they are.
@@ -22,18 +23,20 @@ impl Postman {
         api.handle.model().ledger.settings.notify.digest
     }
 
+    /// Whether it is the first time; from then on it is told.
+    pub(super) fn is_first(&self, cause: &str, batch: &mut OutboxBatch) -> bool {
+        let told = |outbox: &Outbox| outbox.is_told(cause).unwrap_or(true);
+        let known =
+            batch.told.iter().any(|it| it == cause) || self.outbox.as_ref().is_none_or(told);
+        if !known {
+            batch.told.push(cause.to_owned());
+        }
+        !known
+    }
+
     /// To the messages that are on their way, or to those that wait for others.
     pub(super) fn file(&mut self, api: &Api, told: Addressed, batch: &mut OutboxBatch, now: Time) {
         let Addressed { cause, to, letter } = told;
-        if cause.starts_with("quota.") {
-            let outbox = self.outbox.as_ref();
-            if batch.told.contains(&cause)
-                || outbox.is_some_and(|it| it.is_told(&cause).unwrap_or(true))
-            {
-                return;
-            }
-            batch.told.push(cause.clone());
-        }
         let (window, target) = (Postman::window(api), to.target.to_string());
         let quiet = to.user.filter(|_| to.can_wait).and_then(|user| api.auth.notify(user).quiet);
         let until = quiet.and_then(|quiet| quiet_hours::until(&quiet, now));
@@ -104,9 +107,12 @@ impl Postman {
         let window = self.parts.api.upgrade().map_or(Span::ZERO, |api| Postman::window(&api));
         let bundle = self.bundles.values().map(|(_, collected)| collected.due_at(window)).min();
         let limit = self.limits.keys().next().map(|(at, _)| *at);
-        let away = self.away.values().map(|(since, _)| *since + AWAY).min();
+        let away = self.away.values().min().copied();
         let lanes = self.lanes.wake_at();
-        [self.retry_at, self.save_at, bundle, limit, away, lanes].into_iter().flatten().min()
+        [self.retry_at, self.save_at, self.month_at, bundle, limit, away, lanes]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
     pub(super) fn do_what_is_due(&mut self, now: Time) {
@@ -127,6 +133,7 @@ impl Postman {
         if std::mem::take(&mut self.look) {
             self.look_for_free_gpus(&api, now);
         }
+        self.look_at_month(&api, now);
         if self.save_at.is_some_and(|at| at <= now) {
             self.save_cursor();
         }
@@ -162,17 +169,15 @@ impl Postman {
             }
             self.limits.pop_first();
             let cause = format!("expiring.{run}");
-            let told =
-                self.outbox.as_ref().is_none_or(|outbox| outbox.is_told(&cause).unwrap_or(true));
             let model = api.handle.model();
-            let Some(found) = model.runs.get(&run).filter(|run| !run.is_ended() && !told) else {
+            let found = model.runs.get(&run).filter(|run| !run.is_ended());
+            let Some(found) = found.filter(|_| self.is_first(&cause, &mut batch)) else {
                 continue;
             };
             let news = TaskNews::Expiring { ends_at };
             let told = self.around(api, |around| {
                 around.task(&cause, now, found.task, Occasion::Expiring, news.clone())
             });
-            batch.told.push(cause);
             told.into_iter().for_each(|told| self.file(api, told, &mut batch, now));
         }
         if !batch.told.is_empty() {
@@ -181,15 +186,21 @@ impl Postman {
     }
 
     fn tell_of_machines(&mut self, api: &Api, now: Time) {
-        let due = self.away.iter().filter(|(_, (since, _))| *since + AWAY <= now);
-        let due: Vec<_> = due.map(|(node, _)| *node).collect();
+        let due: Vec<_> =
+            self.away.iter().filter(|(_, at)| **at <= now).map(|(node, _)| *node).collect();
         let mut batch = OutboxBatch::default();
         for node in due {
-            let Some((since, cause)) = self.away.remove(&node) else { continue };
-            let told = self.around(api, |around| around.lost_node(&cause, since, node));
-            told.into_iter().for_each(|told| self.file(api, told, &mut batch, now));
+            self.away.remove(&node);
+            let model = api.handle.model();
+            let Some(absence) = model.nodes.get(&node).and_then(|node| Absence::of(node)) else {
+                continue;
+            };
+            if self.is_first(&absence.cause(), &mut batch) {
+                let told = self.around(api, |around| around.lost_node(&absence));
+                told.into_iter().for_each(|told| self.file(api, told, &mut batch, now));
+            }
         }
-        if !batch.new.is_empty() || !batch.bundles.is_empty() {
+        if !batch.told.is_empty() {
             self.commit(&batch, now);
         }
     }
@@ -209,23 +220,56 @@ impl Postman {
         self.commit(&batch, now);
     }
 
+    /// The owner of the run, and whose process it is.
+    pub(in crate::notify) fn tell_of_foreign(
+        &mut self,
+        cause: &str,
+        facts: &ForeignFacts,
+        owner: UserId,
+        theirs: Option<UserId>,
+        now: Time,
+    ) {
+        let Some(api) = self.parts.api.upgrade() else { return };
+        let told = self.outbox.as_ref().is_none_or(|outbox| outbox.is_told(cause).unwrap_or(true));
+        if told || !self.parts.shared.active.load(Ordering::Relaxed) {
+            return;
+        }
+        let mut batch = OutboxBatch { told: vec![cause.to_owned()], ..OutboxBatch::default() };
+        for (user, yours) in [(Some(owner), false), (theirs, true)] {
+            let Some(user) = user else { continue };
+            let matter = Matter::ForeignProcess { facts: Box::new(facts.clone()), yours };
+            let letter = Letter { at: now, matter };
+            let to = self.around(&api, |around| around.person(user, |wanted| wanted.trouble));
+            for to in to {
+                let cause = format!("{cause}.{user}");
+                let told = Addressed { cause, to, letter: letter.clone() };
+                self.file(&api, told, &mut batch, now);
+            }
+        }
+        self.commit(&batch, now);
+    }
+
     pub(super) fn settle(&mut self, number: i64, outcome: &Delivered) {
         let now = crate::daemon::clock::now();
         let Some(outbox) = &self.outbox else { return };
         let target = outbox.post(number).ok().flatten().map(|post| post.target).unwrap_or_default();
+        let counts = &self.parts.shared.counts;
         let stored = match outcome {
             Delivered::Yes { answer } => {
-                self.lanes.remove(number, true);
+                self.lanes.delivered(number, now);
+                counts.settled(PostState::Sent);
                 outbox.settle(number, PostState::Sent, answer, now)
             }
             Delivered::Never { answer } => {
-                self.lanes.remove(number, false);
+                self.lanes.remove(number);
+                counts.settled(PostState::Failed);
                 outbox.settle(number, PostState::Failed, answer, now)
             }
             Delivered::Later { answer, after } => match self.lanes.failed(number, now, *after) {
                 Some(waiting) => outbox.retry(number, &waiting, answer),
                 None => {
-                    self.lanes.remove(number, false);
+                    self.lanes.remove(number);
+                    counts.settled(PostState::Failed);
                     let answer = format!("{}: {answer}", msg::gave_up());
                     outbox.settle(number, PostState::Failed, &answer, now)
                 }

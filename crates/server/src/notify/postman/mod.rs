@@ -1,6 +1,7 @@
 //! The thread that turns events into messages and hands them to workers. It waits for news, results and times.
 
 mod filing;
+mod monthly;
 mod notices;
 mod reading;
 mod watches;
@@ -16,7 +17,7 @@ use super::worker;
 use crate::api::WeakApi;
 use crate::daemon::clock;
 use crate::read_model::News;
-use crate::store::EventReader;
+use crate::store::{EventReader, set_aside};
 use danlu_core::{NodeId, RunId, Span, Time, UserId};
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
@@ -29,7 +30,12 @@ use tracing::{info, warn};
 /// What wakes the postman.
 pub(crate) enum Wake {
     News(Arc<News>),
-    Returned { number: i64, outcome: Delivered },
+    /// There were more news than it was told.
+    Behind,
+    Returned {
+        number: i64,
+        outcome: Delivered,
+    },
     Ask(Box<dyn FnOnce(&mut Postman) + Send>),
     Stop,
 }
@@ -39,7 +45,7 @@ pub(super) struct PostmanParts {
     pub(super) shared: Arc<Shared>,
     pub(super) path: PathBuf,
     pub(super) events: EventReader,
-    /// The newest event when it was started, before anybody could ask for anything.
+    /// The newest event before the engine has begun.
     pub(super) newest: i64,
     pub(super) runtime: tokio::runtime::Handle,
     pub(super) inbox: Receiver<Wake>,
@@ -74,11 +80,13 @@ pub(crate) struct Postman {
     recent: BTreeMap<String, VecDeque<Time>>,
     /// Runs whose limit is near at a time.
     limits: BTreeMap<(Time, RunId), Time>,
-    /// Machines that are away, since when, and the event that told so.
-    away: BTreeMap<NodeId, (Time, String)>,
+    /// Machines that are away, and when they are told of if they still are.
+    away: BTreeMap<NodeId, Time>,
     watches: Vec<WatchRow>,
     /// GPUs may have become free.
     look: bool,
+    /// When to look at the last month; `None`: now.
+    month_at: Option<Time>,
 }
 
 impl Postman {
@@ -98,6 +106,7 @@ impl Postman {
             away: BTreeMap::new(),
             watches: Vec::new(),
             look: false,
+            month_at: None,
         }
     }
 
@@ -106,6 +115,7 @@ impl Postman {
         loop {
             let now = clock::now();
             self.do_what_is_due(now);
+            self.parts.shared.counts.wait(self.lanes.len());
             let wake = match self.wake_at() {
                 Some(at) => {
                     let wait = Duration::from_millis(at.since(clock::now()).0);
@@ -127,10 +137,31 @@ impl Postman {
                 self.parts.shared.pending_news.fetch_sub(1, Ordering::Relaxed);
                 self.read_news(&news);
             }
+            Wake::Behind => {
+                // Before reading: what is missed from now on is told of again.
+                self.parts.shared.is_behind.store(false, Ordering::Release);
+                if let Some(api) = self.parts.api.upgrade() {
+                    self.catch_up(&api);
+                }
+            }
             Wake::Returned { number, outcome } => self.settle(number, &outcome),
             Wake::Ask(question) => question(self),
             Wake::Stop => {}
         }
+    }
+
+    /// A test message has arrived there.
+    pub(super) fn recovered(&mut self, target: &str) -> Option<()> {
+        self.lanes.recovered(target, clock::now());
+        self.note_state(target, &Delivered::Yes { answer: String::new() });
+        Some(())
+    }
+
+    /// There are other channels now: what waited for the old ones is tried with them.
+    pub(super) fn reopen(&mut self) -> Option<()> {
+        self.open();
+        self.lanes.all_recovered(clock::now());
+        Some(())
     }
 
     fn channels(&self) -> Arc<Channels> {
@@ -142,6 +173,7 @@ impl Postman {
         let has_channels = !self.channels().config().is_empty();
         self.open_with(has_channels);
         self.started = true;
+        self.month_at = None;
     }
 
     fn open_with(&mut self, has_channels: bool) {
@@ -192,6 +224,7 @@ impl Postman {
         }
         self.save_at = Some(clock::now());
         self.watch_limits(&api);
+        self.watch_machines(&api, known.is_some());
         self.catch_up(&api);
     }
 
@@ -199,7 +232,10 @@ impl Postman {
         warn!(%error, "messages cannot be stored in notify.db; trying again");
         self.outbox = None;
         self.cursor = None;
-        self.retry_at = Some(clock::now() + TRY_AGAIN);
+        let aside = if error.is_of_the_file() { set_aside(&self.parts.path) } else { None };
+        let pause = if aside.is_some() { Span::ZERO } else { TRY_AGAIN };
+        self.retry_at = Some(clock::now() + pause);
+        aside.into_iter().for_each(|aside| self.show_file(&aside));
     }
 
     pub(super) fn posts(&mut self, failed: bool, limit: u32) -> Option<Vec<Post>> {
@@ -214,7 +250,7 @@ impl Postman {
         for number in self.lanes.start(now) {
             let Some(outbox) = &self.outbox else { return };
             let Ok(Some(post)) = outbox.post(number) else {
-                self.lanes.remove(number, false);
+                self.lanes.remove(number);
                 continue;
             };
             let (api, runtime) = (self.parts.api.clone(), self.parts.runtime.clone());
@@ -236,7 +272,8 @@ impl Postman {
             let (Some(oldest), Some(outbox)) = (self.lanes.oldest(), &self.outbox) else { break };
             let answer = danlu_messages::notify::channels::dropped_full();
             let _ = outbox.settle(oldest, PostState::Dropped, answer, now);
-            self.lanes.remove(oldest, false);
+            self.parts.shared.counts.settled(PostState::Dropped);
+            self.lanes.remove(oldest);
             dropped += 1;
         }
         if dropped > 0 {

@@ -1,11 +1,10 @@
 //! What administrators are shown while messages to a target cannot be delivered.
 
 use super::Postman;
-use crate::daemon::clock;
 use crate::daemon::notices::{self, NoticeKind};
 use crate::notify::channels::Delivered;
 use crate::notify::recipients::Target;
-use crate::store::RecordChange;
+use std::path::Path;
 use std::sync::Arc;
 use tracing::warn;
 
@@ -43,18 +42,17 @@ impl Postman {
         }
     }
 
+    /// Its file could not be used, and is there now.
+    pub(super) fn show_file(&self, aside: &Path) {
+        let Some(api) = self.parts.api.upgrade() else { return };
+        let what = notices::file_set_aside(&self.parts.path, aside);
+        notices::raise(&api.handle, &self.parts.runtime, what);
+    }
+
     fn show_notice(&self, target: &str) {
         let Some(api) = self.parts.api.upgrade() else { return };
-        let channel = channel(target);
-        let there = |kind: &NoticeKind| matches!(kind, NoticeKind::ChannelFailing { channel: it } if *it == channel);
-        if api.handle.notices().all().iter().any(|notice| there(&notice.what)) {
-            return;
-        }
-        let (record, deed) = notices::record(NoticeKind::ChannelFailing { channel }, clock::now());
-        // Not waited for: the engine may be slow.
-        self.parts
-            .runtime
-            .spawn(async move { drop(api.handle.keep(vec![record], Some(deed)).await) });
+        let what = NoticeKind::ChannelFailing { channel: channel(target) };
+        notices::raise(&api.handle, &self.parts.runtime, what);
     }
 
     fn take_notice_away(&self, target: &str) {
@@ -66,16 +64,8 @@ impl Postman {
         if self.parts.shared.failing.load().iter().any(still) {
             return;
         }
-        let all = api.handle.notices().all();
-        let of = all.iter().filter(|notice| {
-            matches!(&notice.what, NoticeKind::ChannelFailing { channel } if *channel == gone)
-        });
-        let changes: Vec<RecordChange> = of
-            .map(|notice| RecordChange::Delete { kind: notices::KIND, id: notice.id.clone() })
-            .collect();
-        if !changes.is_empty() {
-            self.parts.runtime.spawn(async move { drop(api.handle.keep(changes, None).await) });
-        }
+        let over = NoticeKind::ChannelFailing { channel: gone };
+        notices::withdraw(&api.handle, &self.parts.runtime, |what| *what == over);
     }
 }
 

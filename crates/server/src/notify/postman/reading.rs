@@ -1,10 +1,11 @@
 //! News and events become messages, and times to look again.
 
-use super::{CURSOR_LAG, PAGE, Postman, TRY_AGAIN};
+use super::{AWAY, CURSOR_LAG, PAGE, Postman, TRY_AGAIN};
 use crate::api::Api;
 use crate::daemon::clock;
-use crate::notify::expand::{self, Surroundings};
+use crate::notify::expand::{self, Absence, Surroundings};
 use crate::notify::outbox::{Cursor, OutboxBatch};
+use crate::notify::tidings::Tidings;
 use crate::notify::{expiring, when_free};
 use crate::read_model::News;
 use crate::store::StoredEvent;
@@ -47,11 +48,11 @@ impl Postman {
             self.note(api, event);
         }
         let interesting: Vec<&StoredEvent> =
-            events.iter().filter(|it| expand::is_of_interest(&it.event)).collect();
+            events.iter().filter(|it| Tidings::of(&it.event).are_for_now()).collect();
         let mut batch = OutboxBatch::default();
         if !interesting.is_empty() {
             let tasks: Vec<_> =
-                interesting.iter().filter_map(|it| expand::tasks_of(&it.event)).collect();
+                interesting.iter().filter_map(|it| Tidings::of(&it.event).task()).collect();
             let live = api.handle.model();
             let known = tasks.iter().all(|task| live.tasks.contains_key(task));
             // After a pause the tasks may have left memory.
@@ -68,6 +69,11 @@ impl Postman {
                     announced: &self.announced,
                 };
                 let told = expand::expand(event, &around);
+                let once = told.first().map(|it| &it.cause).filter(|it| expand::is_once(it));
+                let told = match once {
+                    Some(cause) if !self.is_first(cause, &mut batch) => Vec::new(),
+                    Some(_) | None => told,
+                };
                 if event.event == danlu_core::Event::SettingsChanged {
                     let text = &model.ledger.settings.announcement;
                     self.announced.clone_from(text);
@@ -88,19 +94,40 @@ impl Postman {
 
     /// Times that follow from an event.
     fn note(&mut self, api: &Api, stored: &StoredEvent) {
-        use danlu_core::Event::{NodeLost, NodeReady, NodeRemoved, PartStarted, TaskExtended};
         self.look |= when_free::may_change(&stored.event);
-        match &stored.event {
-            PartStarted { run, .. } | TaskExtended { run: Some(run), .. } => {
-                self.watch_limit(api, *run);
+        match Tidings::of(&stored.event) {
+            Tidings::Started { run, .. } | Tidings::LimitChanged { run } => {
+                self.watch_limit(api, run);
             }
-            NodeLost { node } => {
-                // From now on: after a restart machines need a moment to come back.
-                let since = (clock::now(), stored.number.to_string());
-                self.away.entry(*node).or_insert(since);
+            // From now on: after a restart machines need a moment to come back.
+            Tidings::NodeLost { node } => {
+                self.away.entry(node).or_insert(clock::now() + AWAY);
             }
-            NodeReady { node } | NodeRemoved { node } => drop(self.away.remove(node)),
-            _ => {}
+            Tidings::NodeBack { node } => drop(self.away.remove(&node)),
+            Tidings::Finished { .. }
+            | Tidings::Requeued { .. }
+            | Tidings::InDoubt { .. }
+            | Tidings::Settings
+            | Tidings::Quarantined { .. }
+            | Tidings::RunEnded { .. }
+            | Tidings::Idle { .. }
+            | Tidings::Nothing => {}
+        }
+    }
+
+    /// Those that were away already. Where nobody could be told then, that is no news.
+    pub(super) fn watch_machines(&mut self, api: &Api, are_news: bool) {
+        let model = api.handle.model();
+        let mut batch = OutboxBatch::default();
+        for absence in model.nodes.values().filter_map(|node| Absence::of(node)) {
+            if are_news {
+                self.away.entry(absence.node).or_insert(clock::now() + AWAY);
+            } else {
+                self.is_first(&absence.cause(), &mut batch);
+            }
+        }
+        if !batch.told.is_empty() {
+            self.commit(&batch, clock::now());
         }
     }
 

@@ -8,6 +8,8 @@
   const titles = JSON.parse(section.dataset.titles);
   const colours = ["--mine", "--others", "--free", "--outside", "--attention"];
   const REFRESH = 5000;
+  const ALL = "all";
+  const MOST_ATTEMPTS = 12;
   // Each is one plot; metrics of the administrator's own come after these.
   const GROUPS = [
     ["gpu_utilization", ["gpu_utilization"]], ["gpu_memory", ["gpu_memory"]], ["gpu_temperature", ["gpu_temperature"]], ["gpu_power", ["gpu_power"]],
@@ -89,7 +91,7 @@
       width: 1.5,
       points: { show: false },
       paths: uPlot.paths.stepped({ align: 1 }),
-      value: (_, value) => number(value, unit === "cores" ? "" : unit),
+      value: (_, value, line, at) => (at === null ? "" : number(value, unit === "cores" ? "" : unit)),
     }));
     const known = group.lines.map((line) => line.most).filter((most) => most);
     const { by } = scaleOf(group.lines[0].unit);
@@ -102,9 +104,9 @@
       cursor: { y: false, drag: { x: true, y: false, setScale: false }, bind: { dblclick: () => () => show({ part: null, last: null }) } },
       legend: { show: true, live: true },
       scales: { x: { range: () => [chartRange[0] / 1000, chartRange[1] / 1000] }, y: { range: (_, low, high) => [0, most || Math.max(high * 1.1, 0.1)] } },
-      axes: [{ ...axis, values: (self, at) => at.map((one) => moment(one, self.scales.x.max - self.scales.x.min)), space: 60 }, { ...axis, size: 44 }],
-      series: [{ label: titles.time, value: (self, at) => (at === null ? "–" : moment(at, 0)) }, ...lines],
-      hooks: { setSelect: [(self) => {
+      axes: [{ ...axis, values: (self, at) => at.map((one) => moment(one, self.scales.x.max - self.scales.x.min)), space: 60, size: 30 }, { ...axis, size: 44 }],
+      series: [{ label: titles.time, value: (self, at) => (at === null ? "" : moment(at, 0)) }, ...lines],
+      hooks: { draw: [mark], setSelect: [(self) => {
         if (self.select.width < 4) return;
         const [from, to] = [self.select.left, self.select.left + self.select.width].map((at) => Math.round(self.posToVal(at, "x") * 1000));
         self.setSelect({ left: 0, width: 0, top: 0, height: 0 }, false);
@@ -115,21 +117,66 @@
     return chart;
   }
 
+  // Where attempts begin, when several are looked at.
+  let marks = [];
+  function mark(self) {
+    const { ctx, bbox } = self;
+    ctx.save();
+    ctx.strokeStyle = ctx.fillStyle = colour("--dim");
+    ctx.font = `${11 * devicePixelRatio}px system-ui`;
+    ctx.textAlign = "left";
+    ctx.setLineDash([4 * devicePixelRatio, 4 * devicePixelRatio]);
+    for (const { attempt, started } of marks) {
+      if (started < chartRange[0] || started > chartRange[1]) continue;
+      const x = Math.round(self.valToPos(started / 1000, "x", true));
+      ctx.beginPath();
+      ctx.moveTo(x, bbox.top);
+      ctx.lineTo(x, bbox.top + bbox.height);
+      ctx.stroke();
+      ctx.fillText(`#${attempt}`, x + 3 * devicePixelRatio, bbox.top + 11 * devicePixelRatio);
+    }
+    ctx.restore();
+  }
+
   let chartRange = [0, 1];
   let asked = 0;
   async function refresh() {
     const ask = ++asked;
+    const usage = view.run === ALL ? await all() : await one(view.run);
+    if (usage && ask === asked) draw(usage);
+  }
+
+  async function one(run) {
     const query = new URLSearchParams({ points: Math.max(200, Math.min(1000, Math.round(place.clientWidth))) });
-    if (view.run) query.set("run", view.run);
+    if (run) query.set("run", run);
     if (view.part) [["from", view.part[0]], ["to", view.part[1]]].forEach(([name, at]) => query.set(name, at));
     else if (view.last) query.set("from", section.dataset.ends ? Number(section.dataset.ends) - view.last : Date.now() - view.last);
     const answer = await fetch(`${section.dataset.source}?${query}`, { headers: { accept: "application/json" } }).catch(() => null);
-    if (!answer || !answer.ok || ask !== asked) return;
-    const usage = await answer.json();
-    draw(usage);
+    return answer && answer.ok ? answer.json() : null;
+  }
+
+  // The newest attempts one after the other, as one life.
+  async function all() {
+    const newest = await one(null);
+    if (!newest) return null;
+    const known = newest.attempts.filter((it) => it.started).slice(-MOST_ATTEMPTS);
+    const earlier = known.filter((it) => it.attempt !== newest.attempt);
+    const answers = (await Promise.all(earlier.map((it) => one(it.attempt)))).filter((it) => it);
+    const lines = new Map();
+    for (const usage of [...answers, newest]) {
+      for (const line of usage.series) {
+        const key = `${line.of}/${line.metric}`;
+        const before = lines.get(key);
+        lines.set(key, before ? { ...line, step: Math.max(before.step, line.step), at: before.at.concat(line.at), mean: before.mean.concat(line.mean) } : line);
+      }
+    }
+    const whole = known.length ? [known[0].started, known[known.length - 1].ended || newest.now] : [newest.from, newest.to];
+    const [from, to] = view.part || (view.last ? [Math.max(whole[0], whole[1] - view.last), whole[1]] : whole);
+    return { ...newest, from, to, attempt: ALL, marks: known, series: [...lines.values()] };
   }
 
   function draw(usage) {
+    marks = usage.marks || [];
     chartRange = [usage.from, Math.max(usage.to, usage.from + 1000)];
     section.hidden = false;
     const groups = grouped(usage.series);
@@ -153,14 +200,15 @@
     if (!tabs || all.length < 2) return;
     const now = all.find((one) => one.attempt === usage.attempt);
     section.dataset.ends = now && now.ended ? now.ended : "";
-    const buttons = all.map((one) => {
-      const button = document.createElement("button");
-      button.type = "button";
-      button.textContent = tabs.dataset.word.replace("#", one.attempt);
-      button.setAttribute("aria-pressed", String(one.attempt === usage.attempt));
-      button.addEventListener("click", () => show({ run: String(one.attempt), part: null, last: null }));
-      return button;
-    });
+    const button = (run, words) => {
+      const made = document.createElement("button");
+      made.type = "button";
+      made.textContent = words;
+      made.setAttribute("aria-pressed", String(run === usage.attempt));
+      made.addEventListener("click", () => show({ run: String(run), part: null, last: null }));
+      return made;
+    };
+    const buttons = [button(ALL, tabs.dataset.all)].concat(all.map((one) => button(one.attempt, tabs.dataset.word.replace("#", one.attempt))));
     if (buttons.map((one) => one.outerHTML).join() === [...tabs.children].map((one) => one.outerHTML).join()) return;
     tabs.replaceChildren(...buttons);
   }

@@ -115,6 +115,7 @@ fn who(access: Access) -> &'static str {
         Access::Submitter => msg::accounts_and_submit_tokens(),
         Access::Person => msg::oneself_and_admin_tokens(),
         Access::Admin => msg::administrators(),
+        Access::Scraper => msg::administrators_and_metrics_readers(),
     }
 }
 

@@ -72,6 +72,10 @@ impl Oracle {
             (Input::Extend { by, task, more }, _) => {
                 self.permitted(*by, *task)?.extra_time += *more;
             }
+            (Input::Keep { by, task, time }, _) => {
+                let run = self.permitted(*by, *task)?.last_run;
+                self.idle_kept(run, turn.at + *time);
+            }
             (Input::Requeue { by, task }, _) => self.permitted(*by, *task)?.put_back = true,
             (
                 Input::Pause { by, task }

@@ -1,9 +1,11 @@
 //! What each event records durably.
 
 use super::Oracle;
+use super::idle_rule::IdleFact;
 use super::record::{Record, RunFact};
 use crate::chaos::verdict::{Verdict, ensure};
 use danlu_core::event::RequeueReason;
+use danlu_core::run::StopReason;
 use danlu_core::task::Outcome;
 use danlu_core::{Epoch, Event, NodeId, RunId, TaskId};
 use std::collections::BTreeSet;
@@ -58,6 +60,17 @@ impl Oracle {
             Event::RunResumed { run } => {
                 self.run_paused(*run, false);
                 Ok(())
+            }
+            Event::RunIdle { run, rung, .. } => {
+                self.idle_told(*run, *rung);
+                Ok(())
+            }
+            Event::RunUsedAgain { run } => {
+                self.idle_forgotten(*run);
+                Ok(())
+            }
+            Event::RunStopping { run, why: StopReason::Idle { since, requeue, .. } } => {
+                self.idle_stopped(*run, *since, *requeue)
             }
             Event::GpuQuarantined { node, gpu, .. } => {
                 self.record.gpus.quarantined.insert((*node, gpu.clone()));
@@ -150,6 +163,7 @@ impl Oracle {
             ended: None,
             abandoned: false,
             paused: false,
+            idle: IdleFact::default(),
             began: BTreeSet::new(),
             parts,
         };

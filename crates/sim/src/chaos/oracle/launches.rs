@@ -65,6 +65,7 @@ impl Oracle {
             StopOrder::Because(StopReason::Cancelled { .. }) => task.is_some_and(|it| it.cancelled),
             StopOrder::Because(StopReason::Preempted) => task.is_some_and(|it| it.spec.preemptible),
             StopOrder::Because(StopReason::Requeued) => task.is_some_and(|it| it.put_back),
+            StopOrder::Because(StopReason::Idle { .. }) => fact.is_some_and(|it| it.idle.stopped),
             StopOrder::Because(StopReason::PartFailed { node }) => {
                 fact.is_some_and(|fact| fact.part_ended(node))
             }

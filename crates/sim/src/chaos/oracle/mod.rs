@@ -10,6 +10,7 @@ mod border;
 mod doubt;
 mod engine;
 mod events;
+mod idle_rule;
 mod launches;
 mod node_reports;
 mod outcomes;

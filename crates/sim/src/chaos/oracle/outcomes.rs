@@ -5,7 +5,7 @@ use super::record::allows;
 use crate::chaos::engine_driver::Turn;
 use crate::chaos::verdict::{Verdict, ensure};
 use danlu_core::run::Exit;
-use danlu_core::task::Outcome;
+use danlu_core::task::{Canceller, Outcome};
 use danlu_core::{Event, Input, NodeId, RunId, Span, TaskId};
 
 impl Oracle {
@@ -148,8 +148,12 @@ impl Oracle {
                 failed_as(&Exit::Launch { message: message.clone() })
             }
             Outcome::GaveUp { .. } => vanished || recorded == Some(Exit::Abandoned),
+            Outcome::Cancelled { by: Canceller::IdleRule } => {
+                let fact = run.and_then(|run| self.record.runs.get(&run));
+                fact.is_some_and(|fact| fact.idle.stopped)
+            }
             // Who had ended by itself before keeps its own end.
-            Outcome::Cancelled { .. } => {
+            Outcome::Cancelled { by: Canceller::User(_) | Canceller::Daemon } => {
                 let own = run.is_some_and(|run| self.ended_by_itself(run));
                 fact.cancelled && !(own && fact.cancelled_run == run)
             }

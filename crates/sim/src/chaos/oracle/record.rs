@@ -2,6 +2,7 @@
 
 use super::Oracle;
 use super::border::{StoredTask, past_work_is_counted};
+use super::idle_rule::IdleFact;
 use super::retries::Wait;
 use super::sharing::GpuFacts;
 use crate::chaos::disk::Disk;
@@ -69,6 +70,7 @@ pub(super) struct RunFact {
     pub(super) ended: Option<Exit>,
     pub(super) abandoned: bool,
     pub(super) paused: bool,
+    pub(super) idle: IdleFact,
     /// Where it was told to have started.
     pub(super) began: BTreeSet<NodeId>,
     /// By node: the machine, and whether its end there was recorded.

@@ -108,7 +108,11 @@ fn passwords_are_sent_encrypted_only() {
         let said = daemon.ask(&["notify", "test", "ann@lab.example"]);
         assert_eq!(said.status, 0, "{scheme}: {said:?}");
         assert_eq!(sink.wait_for(1)[0].header("X-Encrypted"), "True");
+        let doctor = || daemon.ask(&["doctor"]).stdout;
+        assert!(doctor().contains("accepts mail from Danlu"), "{}", doctor());
         fs::write(&password, "another\n").expect("a file");
+        assert!(doctor().contains("535") && doctor().contains("→ correct [notify.email]"));
+        assert_eq!(sink.mails().len(), 1, "nobody gets a mail for that");
         daemon.say(&["reload"]);
         let said = daemon.ask(&["notify", "test", "ann@lab.example"]);
         assert!(said.status == 64 && said.stderr.contains("535"), "{said:?}");
