@@ -70,6 +70,8 @@ mod server_crashes;
 mod server_log;
 mod server_verbs;
 mod sim;
+mod slurm_commands;
+mod slurm_libraries;
 mod status;
 mod submit;
 mod submit_grid;

@@ -104,9 +104,9 @@ fn submit_script(source: &str) -> Answer {
 fn scripts_are_refused_with_their_line() {
     for (source, status, message) in [
         (
-            "#!/bin/sh\n#SBATCH --partition=gpu\n",
+            "#!/bin/sh\n#SBATCH --exclude=gpu7\n",
             64,
-            "`job.sh` line 2: `--partition` is not supported",
+            "`job.sh` line 2: `--exclude` is not supported",
         ),
         ("#!/bin/sh\n\n#SBATCH -N 2-4\n", 64, "`job.sh` line 3: `-N 2-4` is not supported"),
         (

@@ -12,6 +12,7 @@ mod schemathesis;
 mod setup;
 mod shell;
 mod slowest;
+mod slurm_libraries;
 mod tally;
 mod test;
 #[cfg(test)]
@@ -21,7 +22,7 @@ use std::{env, process::ExitCode};
 
 const USAGE: &str = "\
 Usage:
-  cargo xtask setup                          install what the tests need: packages, npm, mail servers, schemathesis, cargo-deny
+  cargo xtask setup                          install what the tests need: packages, npm, mail servers, schemathesis, submitit, cargo-deny
   cargo xtask test                           formatting, lints, all tests, docs, licences, chaos
   cargo xtask test --quick                   formatting, lints, unit tests, 200 chaos seeds
   cargo xtask chaos --seeds N [--first S]    simulate N clusters, from seed S (default: 0)

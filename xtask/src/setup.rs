@@ -5,6 +5,7 @@ use std::fs;
 use crate::{
     browser, machines, mail, monitoring, schemathesis,
     shell::{self, cargo, tee},
+    slurm_libraries,
 };
 
 /// One thing to install.
@@ -14,12 +15,13 @@ pub(crate) struct Need {
     pub(crate) install: fn() -> Result<(), String>,
 }
 
-pub(crate) const NEEDS: [Need; 6] = [
+pub(crate) const NEEDS: [Need; 7] = [
     Need { name: "browser", install: browser::install },
     Need { name: "machines", install: machines::install },
     Need { name: "mail", install: mail::install },
     Need { name: "monitoring", install: monitoring::install },
     Need { name: "schemathesis", install: schemathesis::install },
+    Need { name: "slurm-libraries", install: slurm_libraries::install },
     Need { name: "cargo-deny", install: cargo_deny },
 ];
 

@@ -138,7 +138,10 @@ fn groups() -> [Group; 5] {
                 "reset",
             ],
         ),
-        (msg::group_more(), &["demo", "sim", "completions", "man", "version", "help"]),
+        (
+            msg::group_more(),
+            &["demo", "sim", "slurm", "slurm-shims", "completions", "man", "version", "help"],
+        ),
     ]
 }
 

@@ -7,6 +7,7 @@ mod help;
 mod screen;
 mod script;
 mod selection;
+mod slurm;
 mod submit_context;
 mod top;
 
@@ -47,6 +48,10 @@ fn main() -> ExitCode {
     // What starts tasks is this program too, and must not have done anything else before.
     if let Some(exit) = danlu_node::dispatch() {
         return exit;
+    }
+    // Links with the names of Slurm's commands.
+    if let Some(program) = slurm::called_as() {
+        return slurm::run(program, &slurm::words(1));
     }
     match read() {
         Ok((verb, arguments)) => match commands::run(verb, arguments.server.as_deref()) {

@@ -44,6 +44,9 @@ pub(crate) fn read(words: &[String], client: &Client) -> Result<Option<Script>, 
     }
     let name = path.rsplit('/').next().unwrap_or(file).to_owned();
     let mut lines = script::read(&format!("`{file}`"), &source, &place())?;
+    if !lines.ignored.is_empty() {
+        screen::note(&danlu_messages::slurm::options_have_no_effect(&lines.ignored.join(", ")));
+    }
     let own = |back| own_task(client, back).map_err(|failure| failure.at(&lines.after_at));
     lines.patch.resolve_own(own)?;
     Ok(Some(Script { name, command: run.command, lines }))

@@ -92,6 +92,7 @@ const TABLES: &[(&str, Table)] = tables![
     server::gpuman,
     server::metrics,
     sim,
+    slurm,
     spec,
     web::acts,
     web::admin,

@@ -25,6 +25,7 @@ pub mod refusals;
 pub mod reports;
 pub mod server;
 pub mod sim;
+pub mod slurm;
 pub mod spec;
 pub mod states;
 pub mod web;

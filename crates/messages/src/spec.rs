@@ -2,9 +2,6 @@
 
 messages! {
     gpus = "GPUs", "GPU";
-    no_partitions =
-        "there are no partitions: choose by --gpus MODEL:N or --node",
-        "没有分区：请用 --gpus 型号:数量 或 --node 选择";
     give_the_total_memory = "give the total: --mem 64G", "请写总量：--mem 64G";
     remove_the_line = "remove the line", "请去掉该行";
     unknown_argument_argument(argument) = "unknown argument `{argument}`", "未知的参数 `{argument}`";

@@ -124,7 +124,30 @@ fn environment<'a>(
     let index = order.array.map(|element| element.index.to_string());
     all.extend(index.map(|index| ("DANLU_ARRAY_INDEX", index.into())));
     all.extend(order.ranks.iter().flat_map(rank_variables));
+    if all.contains_key("SLURM_JOB_ID") {
+        all.extend(slurm_variables(order));
+    }
     all
+}
+
+/// What of Slurm's variables only the start of a run tells.
+fn slurm_variables(order: &LaunchOrder) -> Vec<Variable<'_>> {
+    let restarts = order.attempt.saturating_sub(1);
+    let mut variables: Vec<Variable<'_>> = Vec::new();
+    // As with Slurm, it is there only once there is something to count.
+    if restarts > 0 {
+        variables.push(("SLURM_RESTART_COUNT", restarts.to_string().into()));
+    }
+    if let Some(ranks) = &order.ranks {
+        let (rank, nodes) = (ranks.rank.to_string(), join(&ranks.nodes));
+        variables.extend([
+            ("SLURM_NODEID", rank.clone().into()),
+            ("SLURM_PROCID", rank.into()),
+            ("SLURM_JOB_NODELIST", nodes.clone().into()),
+            ("SLURM_NODELIST", nodes.into()),
+        ]);
+    }
+    variables
 }
 
 type Variable<'a> = (&'a str, Cow<'a, str>);
@@ -336,6 +359,19 @@ mod tests {
             "HIP_VISIBLE_DEVICES",
         ];
         check_environment(&order(argv_of(&["x"]), &[]), &names.map(|name| (name, Some(""))));
+    }
+
+    #[test]
+    fn a_job_of_slurms_knows_how_often_it_was_started_again() {
+        let restarts = |captured: &str, attempt: u32| {
+            let order = LaunchOrder { attempt, ..order(Command::Argv(vec!["true".into()]), &[]) };
+            let account = account();
+            let line = command_line(&order, captured, &account, "/run/preempt");
+            line.environment.get("SLURM_RESTART_COUNT").map(|count| count.clone().into_owned())
+        };
+        assert_eq!(restarts("SLURM_JOB_ID={task_id}\0", 3).as_deref(), Some("2"));
+        assert_eq!(restarts("SLURM_JOB_ID={task_id}\0", 1), None);
+        assert_eq!(restarts("PATH=/bin\0", 3), None);
     }
 
     #[test]

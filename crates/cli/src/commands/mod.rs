@@ -51,6 +51,8 @@ mod service;
 mod set;
 mod show;
 mod sim;
+mod slurm;
+mod slurm_shims;
 mod start;
 mod status;
 mod submit;
@@ -71,8 +73,11 @@ use registry::verbs;
 
 // What the live screen shows too.
 pub(crate) use ls::{machine_summary, my_summary, task_table};
+// What Slurm's commands do too.
 pub(crate) use notices::lines as notice_lines;
+pub(crate) use run::follow_run;
 pub(crate) use task_output::decode_piece as decode_log_piece;
+pub(crate) use wait::{exit_code, until_ended};
 pub(crate) use why::{explain as explain_wait, machines::foreign as foreign_process};
 
 verbs! {
@@ -130,6 +135,8 @@ verbs! {
     Reset(reset::ResetArguments) = "reset" [],
     Demo(demo::DemoArguments) = "demo" [],
     Sim(sim::SimArguments) = "sim" [],
+    Slurm(slurm::SlurmArguments) = "slurm" [],
+    SlurmShims(slurm_shims::ShimArguments) = "slurm-shims" [],
     Completions(completions::CompletionsArguments) = "completions" [],
     Man(man::ManArguments) = "man" [],
     Version(version::VersionArguments) = "version" [],
@@ -194,6 +201,8 @@ pub(crate) fn run(verb: Verb, server: Option<&str>) -> Result<ExitCode, Failure>
         Verb::Reset(arguments) => reset::run(&arguments),
         Verb::Demo(arguments) => return demo::run(&arguments),
         Verb::Sim(arguments) => sim::run(&arguments),
+        Verb::Slurm(arguments) => return slurm::run(&arguments),
+        Verb::SlurmShims(arguments) => slurm_shims::run(&arguments),
         Verb::Completions(arguments) => completions::run(&arguments),
         Verb::Man(arguments) => man::run(&arguments),
         Verb::Version(arguments) => version::run(&arguments),

@@ -59,6 +59,11 @@ pub(crate) fn run(client: Client, arguments: &RunArguments) -> Result<ExitCode, 
     Session::begin(client, id, arguments.quiet)?.last()
 }
 
+/// Prints what a task prints until it ends, and ends as it does. Ctrl-C cancels it; a second one leaves it alone.
+pub(crate) fn follow_run(client: Client, id: u64) -> Result<ExitCode, Failure> {
+    Session { interrupt_cancels: true, ..Session::begin(client, id, true)? }.last()
+}
+
 /// What the main thread waits for.
 enum Message {
     Task(Box<TaskView>),
@@ -80,6 +85,8 @@ struct Session {
     /// The last thing said about its state.
     said: String,
     cancelled: bool,
+    /// Ctrl-C cancels it without a question.
+    interrupt_cancels: bool,
 }
 
 enum Next {
@@ -101,6 +108,7 @@ impl Session {
             answers: sender,
             said: String::new(),
             cancelled: false,
+            interrupt_cancels: false,
         })
     }
 
@@ -140,6 +148,10 @@ impl Session {
 
     /// Detach, cancel, or go on. What comes meanwhile is kept until the person has answered.
     fn ask(&mut self) -> Result<Next, Failure> {
+        if self.interrupt_cancels && !self.cancelled {
+            self.cancel()?;
+            return Ok(Next::GoOn);
+        }
         if self.cancelled || !io::stdin().is_terminal() {
             return Ok(self.detach());
         }

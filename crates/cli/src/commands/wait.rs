@@ -94,7 +94,7 @@ pub(crate) fn run(client: &Client, arguments: &WaitArguments) -> Result<ExitCode
 }
 
 /// As they are when the last of them has ended.
-pub(super) fn until_ended(client: &Client, ids: &[u64]) -> Result<Vec<TaskView>, Failure> {
+pub(crate) fn until_ended(client: &Client, ids: &[u64]) -> Result<Vec<TaskView>, Failure> {
     WaitCondition { states: Vec::new(), deadline: None }.wait(client, ids)
 }
 
@@ -184,7 +184,7 @@ fn existing(client: &Client, ids: &[u64]) -> Result<Vec<u64>, Failure> {
 }
 
 /// As a shell would tell it.
-pub(super) fn exit_code(task: &TaskView) -> u8 {
+pub(crate) fn exit_code(task: &TaskView) -> u8 {
     let own = task.exit_code.and_then(|code| u8::try_from(code).ok()).filter(|code| *code != 0);
     match task.state {
         TaskStateName::Succeeded => 0,

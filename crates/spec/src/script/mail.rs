@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 /// What the lines so far say; of what is repeated, the last one counts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Mail {
+pub struct Mail {
     types: Option<BTreeSet<NotifyMoment>>,
     users: Vec<String>,
 }
@@ -17,7 +17,7 @@ use NotifyMoment::{End, Expiring, Fail, Requeue, Start};
 
 impl Mail {
     /// `END,FAIL`, `ALL`, `NONE` and so on.
-    pub(super) fn set_types(&mut self, list: &str) -> Result<(), InputError> {
+    pub fn set_types(&mut self, list: &str) -> Result<(), InputError> {
         let mut moments = BTreeSet::new();
         for name in list.split(',').map(str::trim) {
             let of_name: &[NotifyMoment] = match name.to_ascii_uppercase().as_str() {
@@ -42,7 +42,7 @@ impl Mail {
         Ok(())
     }
 
-    pub(super) fn set_users(&mut self, list: &str) -> Result<(), InputError> {
+    pub fn set_users(&mut self, list: &str) -> Result<(), InputError> {
         let users = list.split(',').map(str::trim).filter(|user| !user.is_empty());
         let users: Vec<String> = users.map(str::to_owned).collect();
         if let Some(name) = users.iter().find(|user| !user.contains('@')) {
@@ -53,7 +53,7 @@ impl Mail {
         Ok(())
     }
 
-    pub(super) fn lay_over(&mut self, over: Mail) {
+    pub fn lay_over(&mut self, over: Mail) {
         if over.types.is_some() {
             self.types = over.types;
         }
@@ -63,7 +63,7 @@ impl Mail {
     }
 
     /// Without a type there is no mail, as with Slurm; a `#DANLU --notify` counts more.
-    pub(super) fn put_into(self, patch: &mut Patch) {
+    pub fn put_into(self, patch: &mut Patch) {
         let Some(on) = self.types.filter(|_| !patch.notify.is_change()) else { return };
         let to = |to| NotifyRule { on: on.clone(), to };
         patch.notify = Change::Set(match self.users.is_empty() || on.is_empty() {

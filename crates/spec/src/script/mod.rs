@@ -6,6 +6,7 @@ mod directives;
 mod interpreter;
 mod mail;
 mod sbatch;
+pub mod slurm_environment;
 
 use clap::Parser;
 use danlu_messages::spec as msg;
@@ -18,8 +19,10 @@ use crate::{
     patch::{Change, Patch, Place},
 };
 use directives::{Dialect, Directive, directives};
-use mail::Mail;
+pub use mail::Mail;
 use sbatch::ScriptLine;
+use slurm_environment::{JobShape, Submitter};
+use std::collections::BTreeMap;
 
 /// What the `#DANLU` and `#SBATCH` lines of a script ask for.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -27,8 +30,12 @@ pub struct ScriptOptions {
     pub patch: Patch,
     /// `job.sh line 3: ` of the line with dependencies, for errors when they are resolved.
     pub after_at: String,
+    /// Options of `#SBATCH` lines that have no effect here, each once.
+    pub ignored: Vec<String>,
     /// It has `#SBATCH` lines, so that it may expect Slurm's variables.
     for_slurm: bool,
+    /// Where it is submitted, as far as that is known.
+    submitted_in: String,
 }
 
 /// Each is taken apart on its own; people write a dozen.
@@ -39,11 +46,31 @@ impl ScriptOptions {
     pub fn patch(self, is_array: bool) -> Patch {
         let mut patch = Patch::default();
         if self.for_slurm {
-            let is_array = is_array || self.patch.array.is_change();
-            patch.variables = Change::Set(sbatch::variables(is_array));
+            patch.variables = Change::Set(self.slurm_variables(is_array));
         }
         patch.lay_over(self.patch);
         patch
+    }
+
+    fn slurm_variables(&self, is_array: bool) -> BTreeMap<String, String> {
+        let patch = &self.patch;
+        let nodes = patch.nodes.value().copied().unwrap_or(1).max(1);
+        let gpus_per_node = patch.gpus.value().copied().unwrap_or(0);
+        let cpus = patch.cpus.value().copied();
+        let shape = JobShape {
+            nodes,
+            tasks: nodes,
+            cpus_per_task: cpus,
+            cpus_on_node: cpus.unwrap_or(1),
+            gpus_per_node,
+            gpus: gpus_per_node.saturating_mul(nodes),
+            memory: patch.memory.value().copied(),
+        };
+        let by = Submitter { directory: self.submitted_in.clone(), ..Submitter::default() };
+        let array = patch.array.value().map(|array| array.indices.as_slice());
+        let array = array.or_else(|| is_array.then_some(&[][..]));
+        let name = patch.name.value().map_or("", String::as_str);
+        slurm_environment::variables(&by, name, &shape, array)
     }
 }
 
@@ -62,7 +89,8 @@ struct DanluLine {
 
 /// Reads line by line, so that a mistake is named with its line; later lines win. `name` is how the script is called.
 pub fn read(name: &str, source: &str, place: &Place) -> Result<ScriptOptions, InputError> {
-    let mut lines = ScriptOptions::default();
+    let submitted_in = place.directory.clone().unwrap_or_default();
+    let mut lines = ScriptOptions { submitted_in, ..ScriptOptions::default() };
     let directives = directives(source);
     if directives.len() > MOST_LINES {
         return Err(too_many(name));
@@ -73,8 +101,13 @@ pub fn read(name: &str, source: &str, place: &Place) -> Result<ScriptOptions, In
     for directive in directives {
         let number = directive.line;
         let at = msg::name_line_number(&name, &number);
-        let ScriptLine { mut patch, gpus_of_all_nodes: of_all, mail: of_line } =
+        let ScriptLine { mut patch, gpus_of_all_nodes: of_all, mail: of_line, ignored } =
             line(&directive).map_err(|complaint| complaint.at(&at))?;
+        for option in ignored {
+            if !lines.ignored.contains(&option) {
+                lines.ignored.push(option);
+            }
+        }
         patch.settle(place).map_err(|complaint| complaint.at(&at))?;
         mail.lay_over(of_line);
         lines.for_slurm |= directive.dialect == Dialect::Slurm;
@@ -181,11 +214,31 @@ mod tests {
                       echo hello\n\
                       #DANLU --gpus 7\n";
         let expect = json!({
-            "variables": {"SLURM_JOB_ID": "{task_id}", "SLURM_JOBID": "{task_id}"},
             "name": "the second", "time_limit": 3_600, "gpus": 2, "gpu_model": "a100",
             "labels": {"a": "1", "b": "2"},
         });
-        assert_eq!(parse(source).expect("it is understood"), expect);
+        let mut fields = parse(source).expect("it is understood");
+        let variables = fields["variables"].take();
+        fields.as_object_mut().expect("an object").remove("variables");
+        assert_eq!(fields, expect);
+        for (name, value) in [
+            ("SLURM_JOB_ID", "{task_id}"),
+            ("SLURM_JOB_NAME", "the second"),
+            ("SLURM_SUBMIT_DIR", "/home/ann"),
+            ("SLURM_JOB_NODELIST", "{node}"),
+            ("SLURM_JOB_GPUS", "{gpu_list}"),
+        ] {
+            assert_eq!(variables[name], value, "{name}");
+        }
+    }
+
+    #[test]
+    fn options_without_an_effect_are_told() {
+        let place = Place { directory: Ok("/".to_owned()), home: String::new() };
+        let source =
+            "#!/bin/sh\n#SBATCH -p gpu --qos=high\n#SBATCH -p big -C a100\n#SBATCH --wckey=x\n";
+        let lines = read("`job.sh`", source, &place).expect("it is understood");
+        assert_eq!(lines.ignored, ["-p", "--qos", "-C"]);
     }
 
     #[test]
@@ -218,7 +271,7 @@ mod tests {
             "line 3: invalid value `x` for `--gpus",
         );
         check("#!/bin/sh\n#DANLU --name 'a\n", InputErrorKind::Usage, "line 2: unclosed quote");
-        check("#!/bin/sh\n#SBATCH --partition=gpu\n", InputErrorKind::Refused, "line 2: ");
+        check("#!/bin/sh\n#SBATCH --exclude=n1\n", InputErrorKind::Refused, "line 2: ");
         check("#!/bin/sh\n#SBATCH --mem=lots\n", InputErrorKind::Usage, "line 2: ");
         check("#!/bin/sh\n#DANLU --shell\n", InputErrorKind::Usage, "not allowed in a script");
         check("#!/bin/sh\n#DANLU -d afterok:@~3\n", InputErrorKind::Refused, "line 2: there is no");

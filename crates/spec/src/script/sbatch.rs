@@ -1,4 +1,5 @@
-//! `#SBATCH` lines: a table from Slurm's options to the fields of a task. An option without an equivalent is refused, never ignored.
+//! `#SBATCH` lines that `danlu submit` and the pages read: a table from Slurm's options to the fields of a task. An option
+//! that would change the meaning is refused; one that means nothing here is told.
 
 use super::mail::Mail;
 use crate::field::Field;
@@ -6,7 +7,6 @@ use crate::input_error::InputError;
 use crate::parse::amount::parse_bytes_in;
 use crate::patch::{Change, Patch};
 use danlu_messages::spec as msg;
-use std::collections::BTreeMap;
 
 /// What an option of `sbatch` does.
 #[derive(Clone, Copy)]
@@ -19,13 +19,15 @@ enum Effect {
     Converts(fn(&Written, &mut ScriptLine) -> Result<(), InputError>),
     /// No effect; the option takes no value.
     Ignored,
+    /// Its value means nothing here; who gives it is told.
+    Meaningless,
     /// No effect with this value, refused with any other.
     Only(&'static str),
     /// Refused; the function says what to write instead.
     Refused(fn() -> &'static str),
 }
 
-use Effect::{Converts, Enables, Ignored, Only, Refused, Sets};
+use Effect::{Converts, Enables, Ignored, Meaningless, Only, Refused, Sets};
 
 /// Long and short names of Slurm's options. What is not listed is refused.
 const OPTIONS: &[(&[&str], Effect)] = &[
@@ -54,7 +56,10 @@ const OPTIONS: &[(&[&str], Effect)] = &[
     (&["requeue", "parsable", "quiet", "Q", "verbose", "v"], Ignored),
     (&["mail-type"], Converts(|list, line| line.mail.set_types(&list.value))),
     (&["mail-user"], Converts(|list, line| line.mail.set_users(&list.value))),
-    (&["partition", "p", "qos", "q"], Refused(msg::no_partitions)),
+    (
+        &["partition", "p", "qos", "q", "constraint", "C", "reservation", "clusters", "M", "wckey"],
+        Meaningless,
+    ),
     (&["mem-per-cpu", "mem-per-gpu"], Refused(msg::give_the_total_memory)),
 ];
 
@@ -65,6 +70,8 @@ pub(super) struct ScriptLine {
     /// The number of GPUs in `patch` is that of all nodes together.
     pub(super) gpus_of_all_nodes: bool,
     pub(super) mail: Mail,
+    /// Options without an effect.
+    pub(super) ignored: Vec<String>,
 }
 
 /// The words of one `#SBATCH` line. Of an option that is repeated, the last one counts, as with `sbatch`.
@@ -91,6 +98,13 @@ pub(super) fn read(words: &[String]) -> Result<ScriptLine, InputError> {
                 convert(&Written { option, value }, &mut line)?;
             }
             Ignored => {}
+            Meaningless => {
+                value()?;
+                // A name for accounts, which have no names here.
+                if name != "wckey" {
+                    line.ignored.push(option);
+                }
+            }
             Only(possible) => {
                 let value = value()?;
                 if value != possible {
@@ -240,16 +254,6 @@ fn file_name(field: Field, file: &Written, line: &mut ScriptLine) -> Result<(), 
     file.set_to(field, &name, line)
 }
 
-/// Variables that scripts for Slurm expect in their environment.
-pub(super) fn variables(array: bool) -> BTreeMap<String, String> {
-    let mut known = vec![("SLURM_JOB_ID", "{task_id}"), ("SLURM_JOBID", "{task_id}")];
-    if array {
-        known.push(("SLURM_ARRAY_JOB_ID", "{array_id}"));
-        known.push(("SLURM_ARRAY_TASK_ID", "{array_index}"));
-    }
-    known.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
-}
-
 fn unsupported(what: &str) -> InputError {
     InputError::refused(msg::what_is_not_supported(&what))
 }
@@ -315,9 +319,6 @@ mod tests {
     #[test]
     fn what_has_no_equal_is_refused() {
         for slurm in [
-            "--partition=gpu",
-            "-p gpu",
-            "--qos=high",
             "--nodes=2-4",
             "--nodes=0",
             "-n 4",
@@ -328,7 +329,6 @@ mod tests {
             "--mem-per-cpu=4G",
             "--export=NONE",
             "--output=%x.out",
-            "--constraint=a100",
             "--open-mode=truncate",
             "--exclusive",
             "job.sh",
