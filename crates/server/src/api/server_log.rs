@@ -126,9 +126,8 @@ async fn older_files(api: &Api, filter: &LogFilter) -> u8 {
     let path = logging::path(&api.config.data, &api.config.log);
     let (keep, since) = (api.config.log.keep, filter.since.map(std::time::SystemTime::from));
     let is_wanted = move |number: &u8| {
-        let changed =
-            std::fs::metadata(logging::older(&path, *number)).and_then(|it| it.modified());
-        changed.is_ok_and(|at| since.is_none_or(|since| at >= since))
+        let changed = logging::older_changed_at(&path, *number);
+        changed.is_some_and(|at| since.is_none_or(|since| at >= since))
     };
     let count = move || (1..=keep).take_while(is_wanted).last().unwrap_or(0);
     tokio::task::spawn_blocking(count).await.unwrap_or(0)

@@ -127,20 +127,20 @@ fn question(
     query: &UsageReportQuery,
 ) -> Result<ReportQuestion, ApiError> {
     let now = clock::now();
-    let zone = match query.tz.as_deref().filter(|given| !given.is_empty()) {
+    let zone = match query.tz.as_deref() {
         None => TimeZone::system(),
         Some(given) => reports::zone(given).ok_or_else(|| {
             ApiError::bad_request(errors::no_such_time_zone(&given), errors::time_zone_examples())
         })?,
     };
-    let from = match query.since.as_deref().filter(|given| !given.is_empty()) {
+    let from = match query.since.as_deref() {
         None => now - USUAL_RANGE,
         Some(given) => match reports::written_period(given, &zone) {
             Some((begins, _)) => begins,
             None => report_moment(given, now)?,
         },
     };
-    let to = match query.until.as_deref().filter(|given| !given.is_empty()) {
+    let to = match query.until.as_deref() {
         None => now,
         Some(given) => match reports::written_period(given, &zone) {
             Some((_, ends)) => ends,

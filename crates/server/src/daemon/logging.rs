@@ -8,6 +8,7 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
+use std::time::SystemTime;
 use tracing::{Level, Metadata};
 use tracing_subscriber::fmt::MakeWriter;
 
@@ -151,6 +152,11 @@ pub(crate) fn older(path: &Path, number: u8) -> PathBuf {
     let mut name = OsString::from(path);
     name.push(format!(".{number}"));
     PathBuf::from(name)
+}
+
+/// When it was put aside.
+pub(crate) fn older_changed_at(path: &Path, number: u8) -> Option<SystemTime> {
+    fs::metadata(older(path, number)).and_then(|it| it.modified()).ok()
 }
 
 #[cfg(test)]
