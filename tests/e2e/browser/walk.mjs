@@ -125,8 +125,8 @@ await as({ name: "script" }, async (visitor, page) => {
   await page.getByText("Paste or upload a script").click();
   // Refused as danlu submit refuses it.
   await page.locator("#directory").fill("/tmp");
-  await page.locator("#script").fill("#!/bin/sh\n#SBATCH --partition=gpu\ntrue\n");
-  await page.locator("#answer").getByText("line 2: `--partition` is not supported").waitFor();
+  await page.locator("#script").fill("#!/bin/sh\n#SBATCH --exclude=n1\ntrue\n");
+  await page.locator("#answer").getByText("line 2: `--exclude` is not supported").waitFor();
   await page.locator("#script").fill("#!/bin/sh\n#SBATCH --gres=gpu:1 --time=00:10:00\n#DANLU --name from-script\necho from the script\n");
   await page.locator("#directory").fill("/tmp");
   await page.locator("#answer").getByText("Taken from the script").waitFor();

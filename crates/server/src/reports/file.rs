@@ -61,7 +61,8 @@ impl Book {
             return Err(unusable(what));
         }
         connection.execute_batch(
-            "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = 4194304;",
+            "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = 4194304;
+             PRAGMA cache_size = -256;",
         )?;
         if version == 0 {
             connection.execute_batch(&format!(

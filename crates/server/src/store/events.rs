@@ -39,6 +39,8 @@ impl EventReader {
             let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
             let opened = Connection::open_with_flags(&self.path, flags).map_err(failed)?;
             opened.busy_timeout(Duration::from_secs(1)).map_err(failed)?;
+            // Each page is read once.
+            opened.pragma_update(None, "cache_size", -256).map_err(failed)?;
             self.connection = Some(opened);
         }
         let unopened = || StoreError::damaged(&self.path, "it cannot be opened".to_owned());

@@ -131,7 +131,7 @@ fn open_file(path: &Path) -> Result<Connection, BufferError> {
     // What the system has not written when its power fails is missing; a crash of the server loses nothing.
     connection.execute_batch(
         "PRAGMA auto_vacuum = FULL; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
-         PRAGMA journal_size_limit = 4194304;",
+         PRAGMA journal_size_limit = 4194304; PRAGMA cache_size = -256;",
     )?;
     connection.execute_batch(SCHEMA)?;
     Ok(connection)
